@@ -1,0 +1,1 @@
+"""Stage 2: sections into chunks, by one of two presets."""

@@ -1,0 +1,1 @@
+"""Stage 1: fetch, verify and parse editions of the manuals into sections."""

@@ -1,0 +1,43 @@
+"""XML and HTML readers with entities, network and external files off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lxml import etree, html
+
+from tam.errors import DamagedFile
+
+
+def xml_parser() -> etree.XMLParser:
+    """A parser that resolves no entities, loads no DTD and opens no connection."""
+    return etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+        huge_tree=False,
+    )
+
+
+def parse_xml(path: Path) -> etree._Element:
+    """The root element of an XML file; ``DamagedFile`` when it is truncated or not XML."""
+    try:
+        return etree.parse(str(path), xml_parser()).getroot()
+    except etree.XMLSyntaxError as error:
+        raise DamagedFile(
+            f"{path}: not a whole XML file ({error.msg}); fetch it again or leave it out"
+        ) from error
+
+
+def parse_html(path: Path) -> html.HtmlElement:
+    """The root element of an HTML file, read as UTF-8, comments kept."""
+    parser = html.HTMLParser(no_network=True, encoding="utf-8", huge_tree=True)
+    try:
+        root: html.HtmlElement = html.parse(str(path), parser).getroot()
+    except etree.XMLSyntaxError as error:
+        raise DamagedFile(f"{path}: not HTML ({error}); fetch it again or leave it out") from error
+    if root is None:
+        raise DamagedFile(f"{path}: the file is empty; fetch it again or leave it out")
+    return root

@@ -1,0 +1,62 @@
+"""Retrieval over application manuals: ICD-10-CM, Title 18 and the Sentencing Guidelines.
+
+The public names are loaded on first use, so that ``import tam`` stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chunkers.chunk import Chunk
+    from manuals.keys import find_references, parse_reference
+    from manuals.library import Library, open_manuals
+    from manuals.sections import Edition, Manual, Section
+    from retrievers.hits import Hit
+    from retrievers.index import Index, open_index
+    from tam.errors import TamError
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Chunk": "chunkers.chunk",
+    "Edition": "manuals.sections",
+    "Hit": "retrievers.hits",
+    "Index": "retrievers.index",
+    "Library": "manuals.library",
+    "Manual": "manuals.sections",
+    "Section": "manuals.sections",
+    "TamError": "tam.errors",
+    "find_references": "manuals.keys",
+    "open_index": "retrievers.index",
+    "open_manuals": "manuals.library",
+    "parse_reference": "manuals.keys",
+}
+
+__all__ = [
+    "Chunk",
+    "Edition",
+    "Hit",
+    "Index",
+    "Library",
+    "Manual",
+    "Section",
+    "TamError",
+    "__version__",
+    "find_references",
+    "open_index",
+    "open_manuals",
+    "parse_reference",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module 'tam' has no attribute {name!r}")
+    return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

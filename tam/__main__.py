@@ -1,0 +1,5 @@
+"""``python -m tam`` is the command ``tam``."""
+
+from tam.cli import run
+
+run()

@@ -1,0 +1,56 @@
+"""Files: hashes, and writes that are complete or absent."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def sha256_file(path: Path) -> str:
+    """Lower-case hex sha256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def sha256_text(text: str) -> str:
+    """Lower-case hex sha256 of a text's UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path``; it takes the place of ``path`` when the block succeeds.
+
+    Nothing is left behind when it fails.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        part.chmod(0o666 & ~umask)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 text file with ``\\n`` line ends, complete or not at all."""
+    with replacing(path) as part:
+        part.write_bytes(text.encode("utf-8"))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON with sorted keys and a line end, so that equal values give equal bytes."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
