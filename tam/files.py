@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,3 +55,26 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write JSON with sorted keys and a line end, so that equal values give equal bytes."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+
+@contextlib.contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside ``path``; it takes the place of ``path`` when the block succeeds.
+
+    Nothing is left behind when it fails. A folder cannot be swapped in one step everywhere: the
+    old one is moved aside first, so that ``path`` is at no time half old and half new.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    old = part.with_suffix(".old")
+    try:
+        yield part
+        umask = os.umask(0)
+        os.umask(umask)
+        part.chmod(0o777 & ~umask)
+        if path.exists():
+            path.rename(old)
+        part.rename(path)
+    finally:
+        for left in (part, old):
+            shutil.rmtree(left, ignore_errors=True)
