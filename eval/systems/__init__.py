@@ -1,0 +1,1 @@
+"""The benchmark's systems end to end: tools, models, runs and scores."""
