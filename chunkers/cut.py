@@ -15,12 +15,12 @@ Span = tuple[int, int]
 # Where a text may be cut, best first. The last is a last resort for a text without sentences.
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _LINE = re.compile(r"\n\s*")
-_SENTENCE = re.compile(
+SENTENCE_END = re.compile(
     r"(?<=[.;:?!])(?<!\bU\.S\.)(?<!\bNo\.)(?<!\bPub\.)(?<!\bStat\.)(?<!\bal\.)(?<!\be\.g\.)"
     r"(?<!\bi\.e\.)(?<!\bv\.)(?<!\bvs\.)(?<!\bDr\.)[\"”’)\]]*\s+(?=[\"“‘(\[A-Z0-9§])"
 )
 _SPACE = re.compile(r"\s+")
-_BREAKS = (_PARAGRAPH, _LINE, _SENTENCE, _SPACE)
+_BREAKS = (_PARAGRAPH, _LINE, SENTENCE_END, _SPACE)
 
 
 def trim(text: str, span: Span) -> Span:
