@@ -183,22 +183,55 @@ def _font(font: Any) -> tuple[str, bool, bool]:
     return _style(buffer.value.decode("utf-8", "replace"), pdfium.FPDFFont_GetFlags(font))
 
 
-def _text_objects(page: Any) -> Iterator[Any]:
-    """All text objects, those inside form objects too, in drawing order."""
+class _Matrix(NamedTuple):
+    """``x' = a x + c y + e``, ``y' = b x + d y + f`` (PDF 32000-1, 8.3.3)."""
 
-    def of_form(form: Any) -> Iterator[Any]:
-        for index in range(pdfium.FPDFFormObj_CountObjects(form)):
-            yield from one(pdfium.FPDFFormObj_GetObject(form, index))
+    a: float
+    b: float
+    c: float
+    d: float
+    e: float
+    f: float
 
-    def one(item: Any) -> Iterator[Any]:
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        return self.a * x + self.c * y + self.e, self.b * x + self.d * y + self.f
+
+    def after(self, inner: _Matrix) -> _Matrix:
+        """``inner`` first, then this one."""
+        e, f = self.point(inner.e, inner.f)
+        return _Matrix(
+            self.a * inner.a + self.c * inner.b,
+            self.b * inner.a + self.d * inner.b,
+            self.a * inner.c + self.c * inner.d,
+            self.b * inner.c + self.d * inner.d,
+            e,
+            f,
+        )
+
+
+_IDENTITY = _Matrix(1, 0, 0, 1, 0, 0)
+
+
+def _matrix(item: Any) -> _Matrix:
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(item, matrix)
+    return _Matrix(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
+
+
+def _text_objects(page: Any) -> Iterator[tuple[Any, _Matrix]]:
+    """All text objects in drawing order with the matrix of the form objects they stand in."""
+
+    def inside(item: Any, outer: _Matrix) -> Iterator[tuple[Any, _Matrix]]:
         kind = pdfium.FPDFPageObj_GetType(item)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            yield item
+            yield item, outer
         elif kind == pdfium.FPDF_PAGEOBJ_FORM:
-            yield from of_form(item)
+            outer = outer.after(_matrix(item))
+            for index in range(pdfium.FPDFFormObj_CountObjects(item)):
+                yield from inside(pdfium.FPDFFormObj_GetObject(item, index), outer)
 
     for index in range(pdfium.FPDFPage_CountObjects(page.raw)):
-        yield from one(pdfium.FPDFPage_GetObject(page.raw, index))
+        yield from inside(pdfium.FPDFPage_GetObject(page.raw, index), _IDENTITY)
 
 
 def _runs(page: Any) -> list[_Run]:
@@ -206,28 +239,28 @@ def _runs(page: Any) -> list[_Run]:
     textpage = page.get_textpage()
     buffer = ctypes.create_string_buffer(2 * _TEXT_BUFFER)
     pointer = ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort))
-    matrix = pdfium.FS_MATRIX()
     size = ctypes.c_float()
-    bounds = [ctypes.c_float() for _ in range(4)]
+    box = [ctypes.c_float() for _ in range(4)]
     fonts: dict[int | None, tuple[str, bool, bool]] = {}
     runs: list[_Run] = []
-    for order, item in enumerate(_text_objects(page)):
+    for order, (item, outer) in enumerate(_text_objects(page)):
         units = pdfium.FPDFTextObj_GetText(item, textpage.raw, pointer, _TEXT_BUFFER)
         text = ctypes.string_at(buffer, max(2 * (units // 2 - 1), 0)).decode("utf-16le", "replace")
         text = text.translate(_MARKS)
         if not text or text.isspace():
             continue
-        pdfium.FPDFPageObj_GetMatrix(item, matrix)
         pdfium.FPDFTextObj_GetFontSize(item, size)
-        pdfium.FPDFPageObj_GetBounds(item, *bounds)
+        pdfium.FPDFPageObj_GetBounds(item, *box)
         font = pdfium.FPDFTextObj_GetFont(item)
         address = ctypes.cast(font, ctypes.c_void_p).value
         if address not in fonts:
             fonts[address] = _font(font)
         name, bold, italic = fonts[address]
+        matrix = outer.after(_matrix(item))
         points = round(size.value * (matrix.c**2 + matrix.d**2) ** 0.5, 2)
-        x0, x1 = bounds[0].value - left, bounds[2].value - left
-        fragment = Fragment(text, name, points, bold, italic, round(x0, 2), round(x1, 2))
+        corners = [outer.point(box[0].value, box[1].value), outer.point(box[2].value, box[3].value)]
+        x0, x1 = (round(x - left, 2) for x in sorted(x for x, _ in corners))
+        fragment = Fragment(text, name, points, bold, italic, x0, x1)
         runs.append(_Run(round(top - matrix.f, 2), order, fragment))
     textpage.close()
     return runs
@@ -326,7 +359,7 @@ def join_lines(texts: Iterable[str], hyphens: Hyphens | None = None) -> str:
         if joined.endswith(HYPHEN):
             left = joined[:-1]
             joined = hyphens.join(left, text) if hyphens else left + text
-        elif not joined or joined[-1:] == "-" and joined[-2:-1].isalnum():
+        elif not joined or (joined[-1:] == "-" and joined[-2:-1].isalnum()):
             joined += text
         else:
             joined = f"{joined} {text}"
