@@ -21,13 +21,16 @@ def xml_parser() -> etree.XMLParser:
     )
 
 
-def parse_xml(path: Path) -> etree._Element:
-    """The root element of an XML file; ``DamagedFile`` when it is truncated or not XML."""
+def parse_xml(path: Path, name: str = "") -> etree._Element:
+    """The root element of an XML file; ``DamagedFile`` when it is truncated or not XML.
+
+    ``name`` is how the message calls the file.
+    """
     try:
         return etree.parse(str(path), xml_parser()).getroot()
     except etree.XMLSyntaxError as error:
         raise DamagedFile(
-            f"{path}: not a whole XML file ({error.msg}); fetch it again or leave it out"
+            f"{name or path}: not a whole XML file ({error.msg}); fetch it again or leave it out"
         ) from error
 
 
