@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from lxml import etree
 
@@ -150,7 +151,7 @@ def _recognise_html(path: Path, name: str) -> Recognised:
     )
 
 
-def _refuse_page(path: Path, name: str, title: str) -> None:
+def _refuse_page(path: Path, name: str, title: str) -> NoReturn:
     shown = f"a web page ({title!r})" if title else "a web page"
     if path.suffix.lower() in (".pdf", ".xml"):
         raise DamagedFile(

@@ -24,9 +24,11 @@ USSG_EDITIONS = (*range(2001, 2017), 2018, 2021, 2023, 2024, 2025)
 
 DAY = timedelta(days=1)
 
+# not from ``calendar``, whose names change with the locale
 MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 _LONG_DATE = re.compile(rf"({'|'.join(MONTHS)})\s+(\d{{1,2}}),\s+(\d{{4}})", re.IGNORECASE)
 

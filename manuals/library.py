@@ -1,0 +1,303 @@
+"""All editions of a folder, each parsed when it is first asked for, and lookups over them."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from manuals.discover import discover
+from manuals.sections import SOURCES, Edition, Manual, Section
+from manuals.store import load_edition, load_manual
+from tam.errors import BadOption, ManualError, UnknownKey, UnknownYear
+
+if TYPE_CHECKING:
+    from manuals.icd import CodeView
+    from manuals.keys import Reference
+
+#: source -> (module, function) that parses its files
+PARSERS: dict[str, tuple[str, str]] = {
+    "guidelines": ("manuals.icd_guidelines", "parse_guidelines"),
+    "tabular": ("manuals.icd_tabular", "parse_tabular"),
+    "index": ("manuals.icd_index", "parse_index"),
+    "eindex": ("manuals.icd_index", "parse_index"),
+    "drugs": ("manuals.icd_index", "parse_index"),
+    "neoplasm": ("manuals.icd_index", "parse_index"),
+    "title18": ("manuals.title18", "parse_title18"),
+    "ussg": ("manuals.ussg", "parse_ussg"),
+}
+
+#: how many near keys an error names
+NEAREST = 5
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a lookup found.
+
+    ``section`` is the one asked for or, when the tree does not go as deep, the nearest one above
+    it (``exact`` is False then, and ``asked`` says what was asked for). ``code`` is the full view
+    of an ICD-10-CM code with all that it inherits. ``latest`` says that no year was asked for and
+    the newest edition that holds the key was taken; ``other_years`` are the other editions.
+    """
+
+    manual: Manual
+    section: Section
+    reference: Reference
+    asked: str
+    exact: bool
+    code: CodeView | None = None
+    latest: bool = False
+    other_years: tuple[int, ...] = ()
+
+
+class Library:
+    """The editions of one folder.
+
+    ``problems`` are lines about files that could not be read or need a look, ``notes`` about
+    those left out on purpose.
+    """
+
+    def __init__(
+        self,
+        editions: Iterable[Edition],
+        load: Callable[[Edition], Manual],
+        problems: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        order = list(SOURCES)
+        self.editions = tuple(sorted(editions, key=lambda e: (order.index(e.source), e.year)))
+        self.problems = tuple(problems)
+        self.notes = tuple(notes)
+        self._load = load
+        self._manuals: dict[Edition, Manual] = {}
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources that have an edition here, in the order of ``SOURCES``."""
+        return tuple(dict.fromkeys(edition.source for edition in self.editions))
+
+    def years(self, source: str) -> tuple[int, ...]:
+        """The years of a source's editions, ascending."""
+        return tuple(edition.year for edition in self.editions if edition.source == source)
+
+    def edition(self, source: str, year: int) -> Edition:
+        """The edition's record. Raises ``BadOption`` or ``UnknownYear``."""
+        if source not in SOURCES:
+            raise BadOption(f"no source {source!r}; sources are {', '.join(SOURCES)}")
+        for edition in self.editions:
+            if edition.source == source and edition.year == year:
+                return edition
+        here = ", ".join(map(str, self.years(source)))
+        raise UnknownYear(
+            f"no {source} of {year} is here; "
+            + (f"years of {source}: {here}" if here else f"there is no edition of {source} at all")
+        )
+
+    def manual(self, source: str, year: int) -> Manual:
+        """The parsed edition, kept in memory. Raises as ``edition`` and as its parser."""
+        edition = self.edition(source, year)
+        if edition not in self._manuals:
+            self._manuals[edition] = self._load(edition)
+        return self._manuals[edition]
+
+    def manuals(self) -> Iterator[Manual]:
+        """Every edition parsed, in order."""
+        for edition in self.editions:
+            yield self.manual(edition.source, edition.year)
+
+    def look_up(
+        self, typed: str | Reference, year: int | None = None, source: str | None = None
+    ) -> Found:
+        """The section that a typed reference names.
+
+        Without ``year``: in the newest edition that holds it. A subdivision below the leaves of
+        the tree gives the nearest section above. Raises ``BadReference``, ``UnknownYear``, and
+        ``UnknownKey`` with the nearest keys and the years that hold it.
+        """
+        from manuals.keys import parse_reference
+
+        reference = parse_reference(typed) if isinstance(typed, str) else typed
+        pairs = self._editions_for(reference, year, source)
+        asked = _keys(reference, pairs[0].source)[0]
+        best: tuple[int, Edition, Section] | None = None
+        for edition in pairs:
+            for depth, key in enumerate(_keys(reference, edition.source)):
+                section = self._section(edition, key)
+                if section is not None and (best is None or depth < best[0]):
+                    best = (depth, edition, section)
+                    break
+            if best is not None and best[0] == 0:
+                break
+        if best is None:
+            raise self._unknown(reference, pairs, year)
+        depth, edition, section = best
+        manual = self.manual(edition.source, edition.year)
+        others = [other for other in self.years(edition.source) if other != edition.year]
+        return Found(
+            manual=manual,
+            section=section,
+            reference=reference,
+            asked=asked,
+            exact=depth == 0,
+            code=self._code(manual, reference),
+            latest=year is None and bool(others),
+            other_years=tuple(others),
+        )
+
+    def _editions_for(
+        self, reference: Reference, year: int | None, source: str | None
+    ) -> list[Edition]:
+        """The editions to look in, newest first, sources in their order."""
+        # A statute of another title has its place in Appendix A only.
+        sources = (source,) if source else reference.sources or ("ussg",)
+        for name in sources:
+            if name not in SOURCES:
+                raise BadOption(f"no source {name!r}; sources are {', '.join(SOURCES)}")
+        own = [edition for edition in self.editions if edition.source in sources]
+        chosen = [edition for edition in own if year is None or edition.year == year]
+        if not chosen:
+            asked_for = " or ".join(sources)
+            here = ", ".join(edition.name for edition in own) or "none"
+            raise UnknownYear(
+                f"no edition of {asked_for}{f' of {year}' if year else ''} is here; "
+                f"editions here: {here}"
+            )
+        return sorted(chosen, key=lambda edition: -edition.year)
+
+    def _section(self, edition: Edition, key: str) -> Section | None:
+        """The section with the key; index titles are found in any case of their letters."""
+        manual = self.manual(edition.source, edition.year)
+        section = manual.by_key.get(key)
+        if section is None and edition.source == "tabular":
+            return _code_section(manual, key)
+        if section is None and edition.source in ("index", "eindex", "drugs", "neoplasm"):
+            folded = key.casefold()
+            return next((s for s in manual.sections if s.key.casefold() == folded), None)
+        return section
+
+    def _code(self, manual: Manual, reference: Reference) -> CodeView | None:
+        if manual.source != "tabular" or reference.kind != "code":
+            return None
+        from manuals.icd import look_up_code
+
+        return look_up_code(manual, reference.full_key)
+
+    def _unknown(
+        self, reference: Reference, tried: Sequence[Edition], year: int | None
+    ) -> UnknownKey:
+        key = _keys(reference, tried[0].source)[0]
+        sources = {edition.source for edition in tried}
+        years = sorted(
+            {
+                edition.year
+                for edition in self.editions
+                if edition.source in sources
+                and edition not in tried
+                and self._section(edition, _keys(reference, edition.source)[0])
+            }
+        )
+        near = nearest_keys(
+            key, [self.manual(edition.source, edition.year) for edition in tried[:1]]
+        )
+        where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
+        line = f"{key!r} is not in {where}"
+        if years:
+            line += f"; it is in {', '.join(map(str, years))}: give one of these years"
+        elif near:
+            line += f"; nearest: {', '.join(near)}"
+        return UnknownKey(line, nearest=near, years=years)
+
+
+def nearest_keys(key: str, manuals: Iterable[Manual], count: int = NEAREST) -> tuple[str, ...]:
+    """Keys that look like ``key``, best first: its neighbours in order and in spelling."""
+    scored: dict[str, float] = {}
+    for manual in manuals:
+        head, joint, _ = key.rpartition(" > ")
+        above = manual.by_key.get(head)
+        if above is not None and joint:
+            near = [child.key for child in manual.children(above)]
+        else:
+            near = _neighbours(key, manual)
+            if manual.source in ("index", "eindex", "drugs", "neoplasm"):
+                terms = [k for k in manual.by_key if " > " not in k]
+                near += difflib.get_close_matches(key, terms, count, cutoff=0.7)
+        for other in near:
+            scored[other] = difflib.SequenceMatcher(None, key.lower(), other.lower()).ratio()
+    ranked = sorted(scored, key=lambda other: (-scored[other], other))
+    return tuple(ranked[:count])
+
+
+def _neighbours(key: str, manual: Manual, width: int = 60) -> list[str]:
+    keys = sorted(manual.by_key)
+    at = bisect.bisect_left(keys, key)
+    return keys[max(at - width, 0) : at + width]
+
+
+def _keys(reference: Reference, source: str) -> tuple[str, ...]:
+    """The keys to try in a source's editions, from what was named upwards."""
+    if source == "ussg" and reference.kind == "statute":
+        keys = [f"Appendix A > {key}" for key in reference.candidates]
+        return tuple(keys)
+    return reference.candidates
+
+
+def _code_section(manual: Manual, key: str) -> Section | None:
+    """The section of a code with a seventh character: that of its stem."""
+    from manuals.codes import is_code
+    from manuals.icd import look_up_code
+
+    if not is_code(key):
+        return None
+    try:
+        return look_up_code(manual, key).section
+    except UnknownKey:
+        return None
+
+
+def open_manuals(folder: Path | str, strict: bool = False) -> Library:
+    """The editions of a folder of official files, in any layout.
+
+    Raises ``BadOption`` without such a folder, ``ManualError`` when there is no manual in it
+    and, when ``strict``, at the first file that is not right.
+    """
+    folder = Path(folder)
+    found = discover(folder, strict)
+    if not found.editions:
+        reason = f" ({found.problems[0]})" if found.problems else ""
+        raise ManualError(
+            f"{folder}: no manual found{reason}; give a folder with ICD-10-CM XML or guidelines, "
+            f"Title 18 HTML or Guidelines Manual PDFs"
+        )
+
+    def load(edition: Edition) -> Manual:
+        return parse_edition(edition, folder)
+
+    return Library(found.editions, load, found.problems, found.notes)
+
+
+def parse_edition(edition: Edition, folder: Path) -> Manual:
+    """Parse one edition of official files below ``folder``."""
+    module, function = PARSERS[edition.source]
+    parse: Callable[[Sequence[Path], Edition], Manual]
+    parse = getattr(importlib.import_module(module), function)
+    return parse([folder / file.path for file in edition.files], edition)
+
+
+def load_library(folder: Path | str) -> Library:
+    """The parsed editions that ``manuals.store.save_manual`` wrote below a folder.
+
+    Raises ``ManualError`` when there are none.
+    """
+    places = {load_edition(file.parent): file.parent for file in _records_below(Path(folder))}
+    if not places:
+        raise ManualError(f"{folder}: no parsed editions here; build an index first (tam build)")
+    return Library(places, lambda edition: load_manual(places[edition]))
+
+
+def _records_below(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/edition.json"))
