@@ -1,0 +1,1 @@
+"""Queries into ranked chunks: ``open_index(folder).search(query, year=2025)``."""

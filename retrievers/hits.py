@@ -1,0 +1,103 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+FoundBy = Literal["search", "reference", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Where one leg ranked a chunk.
+
+    ``rank`` is 1-based among the allowed chunks, ``score`` the leg's own. ``span`` is the best
+    window ``[start, end)`` in the chunk's ``text``, for the dense leg.
+    """
+
+    rank: int
+    score: float
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkInfo:
+    """The link that led to a hit: from which chunk, of which kind, to which key."""
+
+    from_chunk: str
+    kind: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One chunk found by a search.
+
+    ``rank`` is 1-based and is what later stages read; ``score`` descends with it. ``legs`` are
+    the ranks and scores of each leg that ranked the chunk within the fusion depth (``bm25``,
+    ``dense``, and ``search``, the ranking before a reranker). ``found_by`` is ``reference`` for
+    a section that the query names and ``link`` for one that another hit points to.
+    """
+
+    rank: int
+    score: float
+    chunk_id: str
+    section_keys: tuple[str, ...]
+    citation: str
+    title: str
+    path: tuple[str, ...]
+    year: int
+    source: str
+    pages: tuple[int, int] | None
+    text: str
+    kind: str
+    tokens: int
+    legs: Mapping[str, Leg] = field(default_factory=lambda: MappingProxyType({}))
+    found_by: FoundBy = "search"
+    link: LinkInfo | None = None
+
+    @property
+    def name(self) -> str:
+        """Citation and title as one line."""
+        if not self.title or self.title == self.citation:
+            return self.citation
+        return f"{self.citation} {self.title}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as JSON values; keys in the order of the fields."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "chunk_id": self.chunk_id,
+            "section_keys": list(self.section_keys),
+            "citation": self.citation,
+            "title": self.title,
+            "path": list(self.path),
+            "year": self.year,
+            "source": self.source,
+            "pages": list(self.pages) if self.pages else None,
+            "text": self.text,
+            "kind": self.kind,
+            "tokens": self.tokens,
+            "legs": {
+                name: {
+                    "rank": leg.rank,
+                    "score": leg.score,
+                    "span": list(leg.span) if leg.span else None,
+                }
+                for name, leg in self.legs.items()
+            },
+            "found_by": self.found_by,
+            "link": (
+                {
+                    "from_chunk": self.link.from_chunk,
+                    "kind": self.link.kind,
+                    "target": self.link.target,
+                }
+                if self.link
+                else None
+            ),
+        }

@@ -1,0 +1,73 @@
+"""The one total order: score descending, then chunk id ascending.
+
+The same text stands in several years, so exact ties are normal, and a partial sort that looks at
+scores alone returns whichever of the equal rows it meets. Here score and place of the id are
+packed into one integer; all integers differ, so that any selection by them is exact at the border
+of the top k too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float32]
+Spans = npt.NDArray[np.int64]
+
+
+class Ranked(NamedTuple):
+    """Rows best first with their scores; ``spans`` (n, 2) are best windows, where there are any."""
+
+    rows: Rows
+    scores: Scores
+    spans: Spans | None = None
+
+    def top(self, depth: int) -> Ranked:
+        """The first ``depth`` of the list."""
+        if depth >= len(self.rows):
+            return self
+        return Ranked(
+            self.rows[:depth],
+            self.scores[:depth],
+            None if self.spans is None else self.spans[:depth],
+        )
+
+
+EMPTY = Ranked(np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+def id_places(ids: list[str] | tuple[str, ...]) -> Rows:
+    """For each row, the place of its id among all ids in ascending order."""
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    places = np.empty(len(ids), np.int64)
+    places[order] = np.arange(len(ids))
+    return places
+
+
+def order_keys(scores: npt.NDArray[np.float32], places: Rows) -> Rows:
+    """Integers that sort ascending as the total order does; distinct when the places are.
+
+    The bits of a float32, read as an integer, ascend with the number once those of negative
+    numbers are turned round (IEEE 754). ``scores`` may be (n,) or (queries, n); NaN is not allowed.
+    """
+    # Adding zero makes -0.0 a 0.0: they compare equal and must tie.
+    bits = (scores.astype(np.float32, copy=False) + np.float32(0.0)).view(np.int32)
+    ascending = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits).astype(np.int64)
+    return (-ascending << 32) + places
+
+
+def best(keys: Rows, depth: int) -> Rows:
+    """Positions of the ``depth`` smallest keys of a (n,) array, in order."""
+    if depth < len(keys):
+        found = np.argpartition(keys, depth - 1)[:depth]
+        return found[np.argsort(keys[found])].astype(np.int64, copy=False)
+    return np.argsort(keys).astype(np.int64, copy=False)
+
+
+def ranked(rows: Rows, scores: Scores, places: Rows, depth: int) -> Ranked:
+    """The first ``depth`` of the rows in the total order. ``places`` are those of all rows."""
+    chosen = best(order_keys(scores, places[rows]), depth)
+    return Ranked(rows[chosen], scores[chosen])
