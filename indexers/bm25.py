@@ -1,0 +1,276 @@
+"""BM25: bm25s's score matrix, scored by one sparse product.
+
+A term of the query adds its column of the matrix times its count in the query, so that a whole
+case costs one product over its distinct terms. Postings of a term stand in row order, and
+``starts[term, block]`` says where each edition's rows begin in them: a filter by edition selects
+stretches of postings and leaves out the rest before anything is added up.
+
+Variants and formulas: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, as in bm25s.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexers.tokenise import Tokeniser, TokenOptions
+from tam.errors import IndexError_
+
+if TYPE_CHECKING:
+    from rank_bm25 import BM25Okapi
+
+Floats = npt.NDArray[np.float32]
+
+#: ``delta`` of BM25L and BM25+, as bm25s and the two papers have it
+DELTA = {"bm25l": 0.5, "bm25+": 1.0}
+
+
+def build_bm25(
+    texts: Sequence[str],
+    blocks: Sequence[int],
+    folder: Path,
+    options: TokenOptions,
+    variant: str = "lucene",
+    k1: float = 1.5,
+    b: float = 0.75,
+) -> int:
+    """Write the index of ``texts`` (one for each row) to a folder; returns the number of terms.
+
+    ``blocks`` are the row numbers at which editions begin, with the number of rows at the end.
+    """
+    import bm25s
+
+    rows, vocabulary = _term_rows(texts, Tokeniser(options))
+    folder.mkdir(parents=True, exist_ok=True)
+    matrix = bm25s.BM25(method=variant, k1=k1, b=b, delta=DELTA.get(variant, 0.5))
+    ids = {term: number for number, term in enumerate(vocabulary)}
+    if ids:
+        matrix.index((rows, ids), create_empty_token=False, show_progress=False)
+        scores, constants = matrix.scores, matrix.nonoccurrence_array
+    else:
+        scores = {"data": [], "indices": [], "indptr": [0]}
+        constants = None
+    indptr = np.asarray(scores["indptr"], np.int64)
+    indices = np.asarray(scores["indices"], np.int32)
+    _save(folder / "data.npy", np.asarray(scores["data"], np.float32))
+    _save(folder / "indices.npy", indices)
+    _save(folder / "counts.npy", _counts(rows, indices, indptr))
+    _save(folder / "starts.npy", _starts(indices, indptr, np.asarray(blocks)))
+    _save(folder / "blocks.npy", np.asarray(blocks, np.int64))
+    if constants is not None:
+        _save(folder / "constants.npy", np.asarray(constants, np.float32))
+    (folder / "vocabulary.txt").write_bytes("".join(f"{t}\n" for t in vocabulary).encode())
+    return len(vocabulary)
+
+
+def _term_rows(
+    texts: Sequence[str], tokeniser: Tokeniser
+) -> tuple[list[npt.NDArray[np.int32]], list[str]]:
+    """The term numbers of each text, and the terms in ascending order."""
+    seen: dict[str, int] = {}
+    # Most texts of Title 18 stand in every year: each distinct text is tokenised once.
+    distinct: dict[str, npt.NDArray[np.int32]] = {}
+    for text in texts:
+        if text not in distinct:
+            numbers = [seen.setdefault(term, len(seen)) for term in tokeniser.terms(text)]
+            distinct[text] = np.asarray(numbers, np.int32)
+    vocabulary = sorted(seen)
+    order = np.empty(len(seen), np.int32)
+    order[[seen[term] for term in vocabulary]] = np.arange(len(seen), dtype=np.int32)
+    renumbered = {text: order[numbers] for text, numbers in distinct.items()}
+    return [renumbered[text] for text in texts], vocabulary
+
+
+def _counts(
+    rows: Sequence[npt.NDArray[np.int32]],
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
+) -> npt.NDArray[np.uint32]:
+    """How often each posting's term stands in its row, in the order of the postings."""
+    from scipy.sparse import csc_array
+
+    if not rows:
+        return np.empty(0, np.uint32)
+    terms = np.concatenate(rows)
+    where = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
+    shape = (len(rows), len(indptr) - 1)
+    counts = csc_array((np.ones(len(terms), np.uint32), (where, terms)), shape=shape)
+    counts.sort_indices()
+    if not np.array_equal(counts.indices, indices):
+        raise RuntimeError("bm25s's postings are not in row order")
+    data: npt.NDArray[np.uint32] = counts.data.astype(np.uint32)
+    return data
+
+
+def _starts(
+    indices: npt.NDArray[np.int32], indptr: npt.NDArray[np.int64], blocks: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """``(terms, blocks + 1)``: where the postings of each block of rows begin for each term."""
+    terms, width = len(indptr) - 1, len(blocks) - 1
+    term_of = np.repeat(np.arange(terms), np.diff(indptr))
+    block_of = np.searchsorted(blocks, indices, side="right") - 1
+    sizes = np.bincount(term_of * width + block_of, minlength=terms * width)
+    starts = np.empty((terms, width + 1), np.int64)
+    starts[:, 0] = indptr[:-1]
+    starts[:, 1:] = indptr[:-1, None] + sizes.reshape(terms, width).cumsum(axis=1)
+    return starts
+
+
+def _save(path: Path, array: npt.NDArray[Any]) -> None:
+    np.save(path, array, allow_pickle=False)
+
+
+class Bm25:
+    """A built BM25 index. Arrays are mapped from the folder and read when first used."""
+
+    def __init__(self, folder: Path, options: TokenOptions) -> None:
+        self.folder = folder
+        self.tokeniser = Tokeniser(options)
+        try:
+            # Small and wanted by every query, while the postings stay on disk until used.
+            self._starts = np.load(folder / "starts.npy", allow_pickle=False)
+            self._blocks = np.load(folder / "blocks.npy", allow_pickle=False)
+            self._data = self._mapped("data.npy")
+            self._indices = self._mapped("indices.npy")
+            vocabulary = (folder / "vocabulary.txt").read_bytes().decode("utf-8")
+        except (OSError, ValueError) as error:
+            raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
+        self.vocabulary = vocabulary.split("\n")[:-1]
+        self._numbers = {term: number for number, term in enumerate(self.vocabulary)}
+        if len(self._numbers) != len(self._starts) or len(self._data) != len(self._indices):
+            raise IndexError_(f"{folder}: damaged (its files disagree); build the index again")
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return int(self._blocks[-1])
+
+    def scores(self, query: str, rows: Sequence[slice] | None = None) -> Floats:
+        """The score of each row of the slices, one after the other; of all rows for ``None``.
+
+        A term that the query repeats counts as often. A row with no term of the query scores
+        ``floor(query)``.
+        """
+        numbers, counts = self._query(query)
+        if rows is None:
+            return self._span(numbers, counts, 0, len(self))
+        parts = [self._span(numbers, counts, *_bounds(part, len(self))) for part in rows]
+        return np.concatenate(parts) if parts else np.empty(0, np.float32)
+
+    def scores_many(
+        self, queries: Sequence[str], rows: Sequence[slice] | None = None
+    ) -> Iterable[Floats]:
+        """``scores`` of each query, one at a time so that memory stays small."""
+        for query in queries:
+            yield self.scores(query, rows)
+
+    def floor(self, query: str) -> float:
+        """The score of a row without any term of the query: 0 but for BM25L and BM25+."""
+        numbers, counts = self._query(query)
+        return float(self._constant(numbers, counts))
+
+    def _query(self, query: str) -> tuple[npt.NDArray[np.int64], Floats]:
+        """The known distinct terms in ascending order, and their counts in the query."""
+        found = sorted(
+            (self._numbers[term], count)
+            for term, count in self.tokeniser.counts(query).items()
+            if term in self._numbers
+        )
+        numbers = np.asarray([number for number, _ in found], np.int64)
+        return numbers, np.asarray([count for _, count in found], np.float32)
+
+    def _span(
+        self, numbers: npt.NDArray[np.int64], counts: Floats, start: int, stop: int
+    ) -> Floats:
+        """Scores of the rows ``[start, stop)``."""
+        from scipy.sparse import csc_array
+
+        if not len(numbers) or stop <= start:
+            return np.zeros(max(stop - start, 0), np.float32)
+        # The blocks that cover the span; a filter by edition is made of whole blocks.
+        first = int(np.searchsorted(self._blocks, start, side="right")) - 1
+        last = int(np.searchsorted(self._blocks, stop, side="left"))
+        base, end = int(self._blocks[first]), int(self._blocks[last])
+        begins = self._starts[numbers, first]
+        ends = self._starts[numbers, last]
+        indptr = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(ends - begins, out=indptr[1:])
+        pairs = list(zip(begins.tolist(), ends.tolist(), strict=True))
+        data = np.concatenate([self._data[low:high] for low, high in pairs])
+        indices = np.concatenate([self._indices[low:high] for low, high in pairs])
+        indices -= base
+        matrix = csc_array(
+            (data, indices, indptr.astype(np.int32)), shape=(end - base, len(numbers))
+        )
+        scores: Floats = matrix @ counts
+        return scores[start - base : stop - base] + self._constant(numbers, counts)
+
+    def _constant(self, numbers: npt.NDArray[np.int64], counts: Floats) -> np.float32:
+        if self._constants is None:
+            return np.float32(0)
+        return np.float32(self._constants[numbers] @ counts)
+
+    @cached_property
+    def _constants(self) -> Floats | None:
+        path = self.folder / "constants.npy"
+        return np.load(path, allow_pickle=False) if path.exists() else None
+
+    def documents(self) -> list[list[str]]:
+        """The terms of every row with repeats, in ascending order within a row."""
+        from scipy.sparse import csc_array
+
+        counts = np.load(self.folder / "counts.npy", allow_pickle=False)
+        indptr = np.append(self._starts[:, 0], len(counts))
+        shape = (len(self), len(self.vocabulary))
+        by_row = csc_array((counts, np.asarray(self._indices), indptr), shape=shape).tocsr()
+        by_row.sort_indices()
+        terms = [self.vocabulary[number] for number in np.repeat(by_row.indices, by_row.data)]
+        ends = np.concatenate([[0], np.cumsum(by_row.data)])[by_row.indptr]
+        return [terms[low:high] for low, high in itertools.pairwise(ends)]
+
+    def _mapped(self, name: str) -> npt.NDArray[Any]:
+        # A view without the class ``memmap``, whose slices are slow to make.
+        mapped = np.load(self.folder / name, mmap_mode="r", allow_pickle=False)
+        return np.asarray(mapped)
+
+
+class RankBm25:
+    """The reference: rank_bm25's Okapi over the same terms. Slow; made on first use."""
+
+    def __init__(self, bm25: Bm25, k1: float = 1.5, b: float = 0.75) -> None:
+        self._bm25 = bm25
+        self._k1, self._b = k1, b
+
+    @cached_property
+    def model(self) -> BM25Okapi:
+        from rank_bm25 import BM25Okapi
+
+        return BM25Okapi(self._bm25.documents(), k1=self._k1, b=self._b)
+
+    def scores(self, query: str, rows: Sequence[slice] | None = None) -> Floats:
+        """As ``Bm25.scores``, by rank_bm25's ``get_scores`` or, for slices, its batch scores."""
+        terms = self._bm25.tokeniser.terms(query)
+        if rows is None:
+            return np.asarray(self.model.get_scores(terms), np.float32)
+        wanted = [row for part in rows for row in range(*part.indices(len(self._bm25)))]
+        if not wanted:
+            return np.empty(0, np.float32)
+        return np.asarray(self.model.get_batch_scores(terms, wanted), np.float32)
+
+    def scores_many(
+        self, queries: Sequence[str], rows: Sequence[slice] | None = None
+    ) -> Iterable[Floats]:
+        for query in queries:
+            yield self.scores(query, rows)
+
+
+def _bounds(part: slice, rows: int) -> tuple[int, int]:
+    start, stop, step = part.indices(rows)
+    if step != 1:
+        raise ValueError(f"rows {part}: a slice of rows has no step")
+    return start, stop
