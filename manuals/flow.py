@@ -23,6 +23,9 @@ ALIGNED = 4.0
 
 _BULLET = re.compile(r"[•●▪◦■\uf0b7]|[-–]\s")
 _CODE_DASH = re.compile(r"\b[A-Z]\d[0-9A-Z]?(?:\.[0-9A-Z]{0,4})?-$")
+_CODE_ITEM = re.compile(r"[A-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?-?,?\s")
+#: a line that ends in the middle of a sentence fills at least this share of the measure
+_GOES_ON = 0.6
 _SENTENCE_END = re.compile(r"[.:;?!][”\")\]]*$")
 
 
@@ -53,27 +56,41 @@ def is_full(line: Line, following: Line, right: float) -> bool:
     return line.x1 + width > right - 2.0
 
 
+def _goes_on(line: Line, following: Line, right: float) -> bool:
+    """Whether a sentence runs on over a line end that could as well be one of a list's item."""
+    if _BULLET.match(following.text) or following.x0 < line.x0 - ALIGNED:
+        return False
+    aligned = abs(following.x0 - line.x0) < ALIGNED
+    if aligned and _CODE_ITEM.match(line.text) and _CODE_ITEM.match(following.text):
+        return False
+    if is_full(line, following, right):
+        return True
+    # A ragged line: one longer word would have fitted, the sentence tells that it goes on.
+    wide = line.x1 - line.x0 > _GOES_ON * (right - line.x0)
+    return wide and following.text[:1].islower() and not re.search(r"[.:;]$", line.text)
+
+
 def joint(line: Line, following: Line, right: float) -> str:
     """What parts two lines of running text: nothing, a blank, a line end or an empty line.
 
     A word broken at its hyphen and a range of codes close up; a full line goes on; short lines
-    under each other are items of a list.
+    under each other are items of a list. ``right`` is the right edge of the page's text.
     """
-    full = is_full(line, following, right)
     if following.page != line.page:
-        if not full or abs(following.size - line.size) > 1:
+        full = is_full(line, following, right) and abs(following.size - line.size) < 1
+        if not full and not (following.text[:1].islower() and line.text[-1:].isalpha()):
             return "\n\n" if _SENTENCE_END.search(line.text) else "\n"
     elif following.y1 - line.y1 > PARAGRAPH_GAP * max(line.size, following.size):
         return "\n\n"
-    elif not full or following.x0 < line.x0 - ALIGNED or _BULLET.match(following.text):
+    elif not _goes_on(line, following, right):
         return "\n"
     if line.text.endswith(HYPHEN):
         return ""
     if line.text.endswith("-") and line.text[-2:-1].isalnum():
         # ``Q00-`` / ``Q99`` is a range, ``O98.7-`` / ``and`` a code with its dash.
         code = _CODE_DASH.search(line.text) is not None
-        goes_on = re.match(r"[A-Z]\d", following.text) is not None
-        return "" if not code or goes_on else " "
+        range_of_codes = re.match(r"[A-Z]\d", following.text) is not None
+        return "" if not code or range_of_codes else " "
     return " "
 
 

@@ -88,6 +88,12 @@ class Outline:
         last = self._open[label.level][1] if label.level in self._open else 0
         return _ordinal(label.level, label.name) == last + 1
 
+    def fits(self, label: Label) -> bool:
+        """Whether a heading of this level can stand here: siblings or a parent are open."""
+        return (
+            label.level == SECTION or label.level in self._open or bool(self._parent(label.level))
+        )
+
     def is_open(self, level: int) -> bool:
         """Whether text at this place belongs to a heading of this level."""
         return level in self._open
