@@ -138,7 +138,9 @@ class Section:
 
     @property
     def heading(self) -> str:
-        """Citation and title as one line, the way a path shows this section."""
+        """Citation and title as one line; of an index entry its path with all words."""
+        if self.kind in ("main_term", "term"):
+            return " > ".join((*self.path[1:], self.title))
         if not self.title or self.title == self.citation:
             return self.citation
         return f"{self.citation} {self.title}"
