@@ -288,16 +288,24 @@ def parse_edition(edition: Edition, folder: Path) -> Manual:
     return parse([folder / file.path for file in edition.files], edition)
 
 
-def load_library(folder: Path | str) -> Library:
-    """The parsed editions that ``manuals.store.save_manual`` wrote below a folder.
+def load_library(*folders: Path | str) -> Library:
+    """The parsed editions that ``manuals.store.save_manual`` wrote below these folders.
 
-    Raises ``ManualError`` when there are none.
+    Of an edition in more than one folder the first counts. Raises ``ManualError`` when there are
+    none.
     """
-    places = {load_edition(file.parent): file.parent for file in _records_below(Path(folder))}
-    if not places:
-        raise ManualError(f"{folder}: no parsed editions here; build an index first (tam build)")
-    return Library(places, lambda edition: load_manual(places[edition]))
+    places: dict[tuple[str, int], Path] = {}
+    editions: list[Edition] = []
+    for record in (record for folder in folders for record in parsed_editions(Path(folder))):
+        edition = load_edition(record.parent)
+        if places.setdefault((edition.source, edition.year), record.parent) == record.parent:
+            editions.append(edition)
+    if not editions:
+        shown = ", ".join(map(str, folders))
+        raise ManualError(f"{shown}: no parsed editions here; build an index first (tam build)")
+    return Library(editions, lambda edition: load_manual(places[edition.source, edition.year]))
 
 
-def _records_below(folder: Path) -> list[Path]:
+def parsed_editions(folder: Path) -> list[Path]:
+    """The ``edition.json`` files of the parsed editions directly below a folder."""
     return sorted(folder.glob("*/edition.json"))
