@@ -1,0 +1,1 @@
+"""Measuring retrieval: golds, cases, query sets, measures, runs, significance."""
