@@ -15,7 +15,7 @@ from lxml import etree
 
 from manuals.codes import is_code, normalise_code
 from manuals.icd_tabular import full_text, squeeze
-from manuals.outline import Outline
+from manuals.icd_outline import TextOutline
 from manuals.sections import SOURCE_TITLES, Edition, Manual, Ref
 from manuals.xmlsafe import parse_xml
 
@@ -38,7 +38,7 @@ def parse_index(paths: Sequence[Path], edition: Edition) -> Manual:
 
     Raises ``DamagedFile`` for XML that is not whole.
     """
-    outline = Outline(edition)
+    outline = TextOutline(edition)
     title = ""
     for path in paths:
         root = parse_xml(path)
@@ -55,7 +55,7 @@ def parse_index(paths: Sequence[Path], edition: Edition) -> Manual:
     return outline.manual({"title": title})
 
 
-def _letter(outline: Outline, letter: etree._Element, heads: Mapping[str, str]) -> None:
+def _letter(outline: TextOutline, letter: etree._Element, heads: Mapping[str, str]) -> None:
     name = f"Letter {squeeze(letter.findtext('title'))}".strip()
     outline.open(name, "letter", name, title=name)
     outline.line("")
@@ -66,7 +66,7 @@ def _letter(outline: Outline, letter: etree._Element, heads: Mapping[str, str]) 
 
 
 def _entry(
-    outline: Outline, entry: etree._Element, heads: Mapping[str, str], above: tuple[str, ...]
+    outline: TextOutline, entry: etree._Element, heads: Mapping[str, str], above: tuple[str, ...]
 ) -> None:
     """One main term or term with all below it; ``above`` are the short titles on the way."""
     short, title = entry_titles(entry.find("title"))

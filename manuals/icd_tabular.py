@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from manuals.outline import Outline
+from manuals.icd_outline import TextOutline
 from manuals.sections import SOURCE_TITLES, Edition, Manual, Note, Section
 from manuals.xmlsafe import parse_xml
 
@@ -88,7 +88,7 @@ def _impairment_rows(table: etree._Element) -> Iterator[str]:
 
 def parse_tabular(paths: Sequence[Path], edition: Edition) -> Manual:
     """The Tabular List of one edition. Raises ``DamagedFile`` for XML that is not whole."""
-    outline = Outline(edition)
+    outline = TextOutline(edition)
     title = ""
     for path in paths:
         root = parse_xml(path)
@@ -100,7 +100,7 @@ def parse_tabular(paths: Sequence[Path], edition: Edition) -> Manual:
     return outline.manual({"title": title or SOURCE_TITLES[edition.source]})
 
 
-def _introduction(outline: Outline, introduction: etree._Element) -> None:
+def _introduction(outline: TextOutline, introduction: etree._Element) -> None:
     """The first title heads the introduction; each further one is a section below it."""
     parts = introduction.findall("introSection")
     head = squeeze(parts[0].findtext("title")) if parts else ""
@@ -128,7 +128,7 @@ def _introduction(outline: Outline, introduction: etree._Element) -> None:
     outline.line("")
 
 
-def _chapter(outline: Outline, chapter: etree._Element, position: int) -> None:
+def _chapter(outline: TextOutline, chapter: etree._Element, position: int) -> None:
     """One chapter. Its name is a bare number as a rule, but ``Chapter 4`` and none at all do."""
     name = squeeze(chapter.findtext("name"))
     number = re.search(r"\d+", name)
@@ -173,7 +173,7 @@ def _block_range(section: etree._Element) -> tuple[str, str]:
     return (names[0], names[-1]) if names else ("", "")
 
 
-def _block(outline: Outline, section: etree._Element, block: tuple[str, str]) -> None:
+def _block(outline: TextOutline, section: etree._Element, block: tuple[str, str]) -> None:
     """Open a block with its notes and write the categories in it; the caller closes it."""
     description = squeeze(section.findtext("desc"))
     # A block of one category is ``B99-B99``: ``B99`` is the category.
@@ -195,7 +195,7 @@ def _block(outline: Outline, section: etree._Element, block: tuple[str, str]) ->
         _code(outline, category, top=True)
 
 
-def _code(outline: Outline, diag: etree._Element, top: bool = False) -> None:
+def _code(outline: TextOutline, diag: etree._Element, top: bool = False) -> None:
     """One category or code with all below it."""
     key = squeeze(diag.findtext("name")).upper().rstrip(".")
     title = squeeze(diag.findtext("desc"))
