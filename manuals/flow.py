@@ -23,6 +23,7 @@ ALIGNED = 4.0
 
 _BULLET = re.compile(r"[•●▪◦■\uf0b7]|[-–]\s")
 _CODE_DASH = re.compile(r"\b[A-Z]\d[0-9A-Z]?(?:\.[0-9A-Z]{0,4})?-$")
+_LIST_LABEL = re.compile(r"(?:[a-z]|\d{1,2})[.)]\s|\([a-z0-9]{1,3}\)\s")
 _CODE_ITEM = re.compile(r"[A-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?-?,?\s")
 #: a line that ends in the middle of a sentence fills at least this share of the measure
 _GOES_ON = 0.6
@@ -61,6 +62,8 @@ def _goes_on(line: Line, following: Line, right: float) -> bool:
     if _BULLET.match(following.text) or following.x0 < line.x0 - ALIGNED:
         return False
     aligned = abs(following.x0 - line.x0) < ALIGNED
+    if not aligned and _LIST_LABEL.match(following.text):
+        return False
     if aligned and _CODE_ITEM.match(line.text) and _CODE_ITEM.match(following.text):
         return False
     if is_full(line, following, right):
