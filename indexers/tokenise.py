@@ -27,8 +27,9 @@ from tam.settings import STEMMERS, STOPWORDS
 
 # Lucene's English list without "no", "not" and "with", which tell entries of the manuals apart.
 _ENGLISH_STOPWORDS = frozenset(
-    "a an and are as at be but by for if in into is it of on or such that the their then there "
-    "these they this to was will".split()
+    {"a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it"}
+    | {"of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this"}
+    | {"to", "was", "will"}
 )
 
 _FOLDS = {
