@@ -98,17 +98,23 @@ class Library:
             + (f"years of {source}: {here}" if here else f"there is no edition of {source} at all")
         )
 
-    def manual(self, source: str, year: int) -> Manual:
-        """The parsed edition, kept in memory. Raises as ``edition`` and as its parser."""
-        edition = self.edition(source, year)
-        if edition not in self._manuals:
-            self._manuals[edition] = self._load(edition)
-        return self._manuals[edition]
+    def manual(self, source: str, year: int, keep: bool = True) -> Manual:
+        """The parsed edition, kept in memory unless told otherwise.
 
-    def manuals(self) -> Iterator[Manual]:
+        Raises as ``edition`` and as the source's parser.
+        """
+        edition = self.edition(source, year)
+        manual = self._manuals.get(edition)
+        if manual is None:
+            manual = self._load(edition)
+            if keep:
+                self._manuals[edition] = manual
+        return manual
+
+    def manuals(self, keep: bool = True) -> Iterator[Manual]:
         """Every edition parsed, in order."""
         for edition in self.editions:
-            yield self.manual(edition.source, edition.year)
+            yield self.manual(edition.source, edition.year, keep)
 
     def look_up(
         self, typed: str | Reference, year: int | None = None, source: str | None = None
@@ -201,15 +207,16 @@ class Library:
                 and self._section(edition, _keys(reference, edition.source)[0])
             }
         )
-        near = nearest_keys(
-            key, [self.manual(edition.source, edition.year) for edition in tried[:1]]
-        )
         where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
         line = f"{key!r} is not in {where}"
+        manual = self.manual(tried[0].source, tried[0].year)
+        if reference.kind == "code" and manual.source == "tabular":
+            line, near = _why_no_code(manual, key)
+        else:
+            near = nearest_keys(key, [manual])
+            line += f"; nearest: {', '.join(near)}" if near else ""
         if years:
             line += f"; it is in {', '.join(map(str, years))}: give one of these years"
-        elif near:
-            line += f"; nearest: {', '.join(near)}"
         return UnknownKey(line, nearest=near, years=years)
 
 
@@ -257,6 +264,17 @@ def _code_section(manual: Manual, key: str) -> Section | None:
         return look_up_code(manual, key).section
     except UnknownKey:
         return None
+
+
+def _why_no_code(manual: Manual, key: str) -> tuple[str, tuple[str, ...]]:
+    """What the Tabular List has to say on a code that it does not hold, and codes near it."""
+    from manuals.icd import look_up_code
+
+    try:
+        look_up_code(manual, key)
+    except UnknownKey as error:
+        return str(error), error.nearest or nearest_keys(key, [manual])
+    return f"{manual.edition.name} has no section of its own for {key}", (key,)
 
 
 def open_manuals(folder: Path | str, strict: bool = False) -> Library:

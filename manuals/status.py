@@ -61,6 +61,6 @@ def library_status(library: Library, counts: bool = True) -> Iterator[EditionSta
             yield EditionStatus(edition)
             continue
         try:
-            yield edition_status(library.manual(edition.source, edition.year))
+            yield edition_status(library.manual(edition.source, edition.year, keep=False))
         except TamError as error:
             yield EditionStatus(edition, problem=str(error))
