@@ -48,8 +48,10 @@ def cut_passages(text: str, words: int = PASSAGE_WORDS) -> list[str]:
     for sentence, fresh in _sentences(text):
         pieces = sentence.split()
         current = passages[-1] if passages else []
-        if passages and len(current) + len(pieces) <= words and not (
-            fresh and len(current) >= MIN_WORDS
+        if (
+            passages
+            and len(current) + len(pieces) <= words
+            and not (fresh and len(current) >= MIN_WORDS)
         ):
             current.extend(pieces)
             continue

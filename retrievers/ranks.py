@@ -39,14 +39,6 @@ class Ranked(NamedTuple):
 EMPTY = Ranked(np.empty(0, np.int64), np.empty(0, np.float32))
 
 
-def id_places(ids: list[str] | tuple[str, ...]) -> Rows:
-    """For each row, the place of its id among all ids in ascending order."""
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    places = np.empty(len(ids), np.int64)
-    places[order] = np.arange(len(ids))
-    return places
-
-
 def order_keys(scores: npt.NDArray[np.float32], places: Rows) -> Rows:
     """Integers that sort ascending as the total order does; distinct when the places are.
 
@@ -59,15 +51,15 @@ def order_keys(scores: npt.NDArray[np.float32], places: Rows) -> Rows:
     return (-ascending << 32) + places
 
 
-def best(keys: Rows, depth: int) -> Rows:
-    """Positions of the ``depth`` smallest keys of a (n,) array, in order."""
-    if depth < len(keys):
-        found = np.argpartition(keys, depth - 1)[:depth]
-        return found[np.argsort(keys[found])].astype(np.int64, copy=False)
-    return np.argsort(keys).astype(np.int64, copy=False)
-
-
 def ranked(rows: Rows, scores: Scores, places: Rows, depth: int) -> Ranked:
-    """The first ``depth`` of the rows in the total order. ``places`` are those of all rows."""
-    chosen = best(order_keys(scores, places[rows]), depth)
+    """The first ``depth`` of the rows in the total order.
+
+    ``places[row]`` is the place of a row's id among all ids (``ChunkTable.id_ranks``).
+    """
+    if depth < len(rows):
+        # All that ties with the last score stays in, so that ids decide at the border.
+        border = np.partition(scores, len(rows) - depth)[len(rows) - depth]
+        kept = np.flatnonzero(scores >= border)
+        rows, scores = rows[kept], scores[kept]
+    chosen = np.argsort(order_keys(scores, places[rows]))[:depth]
     return Ranked(rows[chosen], scores[chosen])

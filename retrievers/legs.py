@@ -1,0 +1,140 @@
+"""The legs of a search: each ranks the allowed rows for a query by its own scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from indexers.folder import StoredIndex
+from retrievers.filters import Allowed
+from retrievers.ranks import Ranked, Scores, ranked
+from retrievers.settings import Filter
+from tam.errors import BadOption
+
+Vectors = npt.NDArray[np.float32]
+
+#: bounds the dense scores held at once: queries x rows
+_CELLS = 16_000_000
+#: above the noise of a float32 product over unit vectors (1e-7), below any difference that matters
+_MARGIN = np.float32(2e-6)
+
+
+class LegCache:
+    """Query vectors and ranked legs, kept for searches that share them.
+
+    Keyed by index, leg, filter and query; a longer list serves any shorter depth, because the
+    first places do not change with the depth. One cache serves several indexes.
+    """
+
+    def __init__(self) -> None:
+        self._legs: dict[tuple[str, str, Filter, str], tuple[int, Ranked]] = {}
+        self._vectors: dict[tuple[str, str], Vectors] = {}
+
+    def get(self, index: str, leg: str, wanted: Filter, query: str, depth: int) -> Ranked | None:
+        """The kept list, cut to ``depth``; ``None`` when there is none that deep."""
+        kept = self._legs.get((index, leg, wanted, query))
+        if kept is None or (kept[0] < depth and len(kept[1].rows) >= kept[0]):
+            return None
+        return kept[1].top(depth)
+
+    def put(
+        self, index: str, leg: str, wanted: Filter, query: str, depth: int, found: Ranked
+    ) -> None:
+        """Keep a list that was ranked to ``depth``."""
+        self._legs[index, leg, wanted, query] = (depth, found)
+
+    def vectors(
+        self, encoder: str, queries: Sequence[str], encode: Callable[[list[str]], Vectors]
+    ) -> Vectors:
+        """(queries, dim): the queries' vectors; what is not kept is encoded in one batch."""
+        missing = [q for q in dict.fromkeys(queries) if (encoder, q) not in self._vectors]
+        if missing:
+            for query, vector in zip(missing, encode(missing), strict=True):
+                self._vectors[encoder, query] = vector
+        return np.stack([self._vectors[encoder, query] for query in queries])
+
+    def put_vectors(self, encoder: str, queries: Sequence[str], vectors: Vectors) -> None:
+        """Keep vectors that were computed elsewhere. Raises ``BadOption`` when the numbers differ."""
+        if len(queries) != len(vectors):
+            raise BadOption(
+                f"{len(vectors)} query vectors for {len(queries)} queries; give one each"
+            )
+        for query, vector in zip(queries, vectors, strict=True):
+            self._vectors[encoder, query] = np.ascontiguousarray(vector, np.float32)
+
+
+def bm25_leg(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+) -> Iterable[Ranked]:
+    """BM25; rows that share no term with the query are not ranked."""
+    places, rows = index.chunks.id_ranks, allowed.rows
+    for query in queries:
+        scores = allowed.keep(index.bm25.scores(query, allowed.slices))
+        matching = np.flatnonzero(scores != np.float32(index.bm25.floor(query)))
+        yield ranked(rows[matching], scores[matching], places, depth)
+
+
+def rank_bm25_leg(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+) -> Iterable[Ranked]:
+    """The package rank_bm25 (Okapi), for comparison: seconds a query. Rows of score 0 are left
+    out, as in ``bm25_leg``."""
+    places, rows = index.chunks.id_ranks, allowed.rows
+    for query in queries:
+        scores = allowed.keep(index.rank_bm25.scores(query, allowed.slices))
+        matching = np.flatnonzero(scores)
+        yield ranked(rows[matching], scores[matching], places, depth)
+
+
+def dense_leg(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+) -> Iterable[Ranked]:
+    """Inner product with each row's best window; every allowed row is ranked.
+
+    A matrix product gives equal vectors scores that differ by 1e-7, depending on where they stand
+    and how many queries go together; the same text in several years would then be ordered by
+    chance. So the product only chooses candidates, with a margin at the border, and these are
+    scored again in float64, which is the same everywhere once it is rounded to float32.
+    """
+    encoder = index.encoder()
+    vectors = cache.vectors(encoder.fingerprint, queries, encoder.encode_queries)
+    step = max(1, _CELLS // max(len(allowed), 1))
+    for first in range(0, len(queries), step):
+        batch = vectors[first : first + step]
+        scores = allowed.keep(index.dense.scores(batch, allowed.slices))
+        for vector, row_scores in zip(batch, scores, strict=True):
+            yield _rescored(index, vector, allowed, row_scores, depth)
+
+
+def _rescored(
+    index: StoredIndex, vector: Vectors, allowed: Allowed, scores: Scores, depth: int
+) -> Ranked:
+    rows = allowed.rows
+    if depth < len(rows):
+        border = np.partition(scores, len(rows) - depth)[len(rows) - depth]
+        rows = rows[scores >= border - _MARGIN]
+    dense = index.dense
+    starts = dense.starts[rows]
+    counts = dense.starts[rows + 1] - starts
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    windows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
+    products = dense.vectors[windows].astype(np.float64) @ vector.astype(np.float64)
+    exact = np.maximum.reduceat(products, offsets[:-1]) if len(rows) else products
+    found = ranked(rows, exact.astype(np.float32), index.chunks.id_ranks, depth)
+    at = np.searchsorted(rows, found.rows)
+    best = [
+        windows[low + int(np.argmax(products[low:high]))]
+        for low, high in zip(offsets[at].tolist(), offsets[at + 1].tolist(), strict=True)
+    ]
+    spans = dense.spans[np.asarray(best, np.int64)].astype(np.int64)
+    return Ranked(found.rows, found.scores, spans.reshape(-1, 2))
+
+
+Leg = Callable[[StoredIndex, Sequence[str], Allowed, int, LegCache], Iterable[Ranked]]
+
+LEGS: Mapping[str, Leg] = MappingProxyType(
+    {"bm25": bm25_leg, "dense": dense_leg, "rank_bm25": rank_bm25_leg}
+)

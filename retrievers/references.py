@@ -1,0 +1,133 @@
+"""Sections that a query names come first.
+
+Rules:
+
+- Each distinct reference brings the chunks that hold what it names: the subsection if a chunk
+  holds it, else the nearest unit above (``18 U.S.C. § 922(g)`` -> ``18 U.S.C. § 922``); a code
+  with a seventh character the chunks of its stem. A statute outside Title 18 brings its row of
+  Appendix A. Only allowed chunks count.
+- Within a reference, chunks stand in the order of the search, those it did not rank last in
+  document order; without words besides the references, all stand in document order. The first
+  chunk of each edition, newest first, precedes the second of each. At most ``PER_REFERENCE``.
+- References take turns in the order in which the query names them.
+- The first ``LEAD`` of these chunks come before the search's; further ones take every second
+  place. In a query of more than ``LONG_QUERY`` words (a whole case) only the first one leads, so
+  that references take at most half of any k (rounded up). Neither rule looks at k, so that the
+  first places do not change with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+
+import numpy as np
+
+from indexers.folder import StoredIndex
+from manuals.codes import undotted
+from manuals.keys import Reference, find_references, parse_reference
+from retrievers.filters import Allowed
+from retrievers.ranks import Rows
+from tam.errors import BadReference
+
+PER_REFERENCE = 4
+LEAD = 4
+LONG_QUERY = 60
+
+
+def is_long(query: str) -> bool:
+    """Whether the query is a whole case rather than a question."""
+    return len(query.split()) > LONG_QUERY
+
+
+def references_in(query: str) -> tuple[Reference, ...]:
+    """The distinct references of a query, in order; of a query that as a whole is one, that one.
+
+    Plain words are not read as index paths here: ``Abscess > brain`` is one, ``abscess`` is not.
+    """
+    found = {(each.kind, each.full_key): each for each in find_references(query)}
+    if found or is_long(query):
+        return tuple(found.values())
+    try:
+        whole = parse_reference(query)
+    except BadReference:
+        return ()
+    if whole.kind == "index_path" and " > " not in whole.key:
+        return ()
+    return (whole,)
+
+
+def _keys(reference: Reference) -> Iterator[str]:
+    """Keys to look for, from what was named upwards."""
+    if reference.kind == "statute" and not reference.sources:
+        yield from (f"Appendix A > {key}" for key in reference.candidates)
+        return
+    yield from reference.candidates
+    if reference.kind == "code" and len(undotted(reference.key)) == 7:
+        # Without the seventh character, then without the placeholders that fill up to it.
+        stem = reference.key[:-1]
+        while stem:
+            yield stem.rstrip(".")
+            if not stem.endswith("X"):
+                return
+            stem = stem[:-1]
+
+
+def _chunks_of(
+    index: StoredIndex, reference: Reference, allowed: Allowed, order: Rows
+) -> list[int]:
+    sources = reference.sources or ("ussg",)
+    place = {row: position for position, row in enumerate(order.tolist())}
+    rows_of_key = index.chunks.rows_of_key
+    editions: list[list[int]] = []
+    for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
+        if edition.source not in sources:
+            continue
+        for key in _keys(reference):
+            rows = [
+                row
+                for row in rows_of_key.get((edition.source, edition.year, key), ())
+                if row in allowed
+            ]
+            if rows:
+                editions.append(sorted(rows, key=lambda row: (place.get(row, len(place)), row)))
+                break
+    return list(_turns(editions))[:PER_REFERENCE]
+
+
+def _turns(lists: Sequence[Iterable[int]]) -> Iterator[int]:
+    """The first of each list, then the second of each, and so on."""
+    return (row for row in chain.from_iterable(zip_longest(*lists)) if row is not None)
+
+
+def referenced_rows(
+    index: StoredIndex, query: str, allowed: Allowed, order: Rows
+) -> tuple[int, ...]:
+    """Distinct rows of the sections that the query names, in the order of the rules above.
+
+    ``order`` are the rows that the search found, best first.
+    """
+    references = references_in(query)
+    if not references:
+        return ()
+    rest = query
+    for reference in references:
+        rest = rest.replace(reference.text, " ")
+    if not index.bm25.tokeniser.terms(rest):
+        order = np.empty(0, np.int64)
+    lists = [_chunks_of(index, reference, allowed, order) for reference in references]
+    return tuple(dict.fromkeys(_turns(lists)))
+
+
+def place_references(referenced: Sequence[int], searched: Sequence[int], long: bool) -> list[int]:
+    """Both lists as one, without repeats, by the rules above."""
+    lead = 1 if long else LEAD
+    named = set(referenced)
+    found = iter([row for row in searched if row not in named])
+    placed = list(referenced[:lead])
+    for row in referenced[lead:]:
+        between = next(found, None)
+        if between is not None:
+            placed.append(between)
+        placed.append(row)
+    return [*placed, *found]
