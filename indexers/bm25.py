@@ -174,6 +174,11 @@ class Bm25:
         numbers, counts = self._query(query)
         return float(self._constant(numbers, counts))
 
+    def document_frequency(self, term: str) -> int:
+        """In how many rows a term stands."""
+        number = self._numbers.get(term)
+        return 0 if number is None else int(self._starts[number, -1] - self._starts[number, 0])
+
     def _query(self, query: str) -> tuple[npt.NDArray[np.int64], Floats]:
         """The known distinct terms in ascending order, and their counts in the query."""
         found = sorted(

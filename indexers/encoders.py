@@ -15,7 +15,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -93,12 +93,11 @@ def refuse_blank(texts: Sequence[str]) -> None:
             raise BadOption(f"text {number} of {len(texts)} to encode is blank; leave it out")
 
 
-def unit(vectors: npt.NDArray[np.floating]) -> Floats:
+def unit(vectors: npt.NDArray[Any]) -> Floats:
     """Rows scaled to length 1; a zero row stays zero."""
-    single = np.asarray(vectors, np.float32)
+    single: Floats = np.asarray(vectors, np.float32)
     lengths = np.linalg.norm(single, axis=1, keepdims=True)
-    scaled: Floats = single / np.where(lengths > 0, lengths, 1)
-    return scaled
+    return np.asarray(single / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def fingerprint_files(folder: Path, files: Sequence[Path]) -> str:

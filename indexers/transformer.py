@@ -83,7 +83,7 @@ class TransformerEncoder:
             limit = self._json("tokenizer_config.json").get("model_max_length")
         positions = self._json("config.json").get("max_position_embeddings", 512)
         size = int(min(limit or positions, positions))
-        special = self._tokenizer.num_special_tokens_to_add(False)
+        special: int = self._tokenizer.num_special_tokens_to_add(False)
         prompt = len(self._tokenizer.encode(self._prompt("document"), add_special_tokens=False).ids)
         return max(size - special - prompt, 1)
 
@@ -104,10 +104,8 @@ class TransformerEncoder:
 
     def _encode(self, texts: Sequence[str], dtype: str, size: int) -> Floats:
         model = self._model(dtype)
-        if not texts:
-            return np.empty((0, self.dim), np.float32)
         encodings = self._tokenizer.encode_batch_fast(list(texts))
-        limit = model.max_seq_length or max(len(encoding.ids) for encoding in encodings)
+        limit = model.max_seq_length or max((len(e.ids) for e in encodings), default=0)
         by_width: dict[int, list[int]] = {}
         for number, encoding in enumerate(encodings):
             width = min(-(-len(encoding.ids) // _STEP) * _STEP, limit)
@@ -123,8 +121,7 @@ class TransformerEncoder:
                 if vectors is None:
                     vectors = np.empty((len(texts), encoded.shape[1]), np.float32)
                 vectors[part] = encoded
-        assert vectors is not None
-        return unit(vectors)
+        return unit(vectors) if vectors is not None else np.empty((0, self.dim), np.float32)
 
     def _model(self, dtype: str) -> SentenceTransformer:
         loaded = self.__dict__.setdefault("_models", {})
@@ -182,7 +179,7 @@ def _load(folder: Path, dtype: str) -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     return SentenceTransformer(
         str(folder),
         device="cpu",

@@ -59,7 +59,7 @@ def _of_chunk(
     if not text.startswith(chunk.context + JOINT):
         body = 0
     heading, length = _heading(text[:body], tokens, size // 4)
-    inside = [span for span in tokens if span[0] >= body]
+    inside = [span for span in tokens if span[0] >= body] or tokens
     room = size - length
     return [
         Window(heading + text[start:end], (start, end))
