@@ -6,6 +6,7 @@ model's mistake, but answers with what to call instead. Its text is bounded and 
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import types
@@ -218,8 +219,8 @@ def tools(
 ) -> tuple[Tool, ...]:
     """The registered tools, in the order in which a person would use them."""
     # Importing the modules fills the register.
-    from eval.systems import tools_icd, tools_legal, tools_search  # noqa: F401
-
+    for module in ("tools_icd", "tools_legal", "tools_search"):
+        importlib.import_module(f"eval.systems.{module}")
     return tuple(
         found
         for found in _TOOLS.values()

@@ -206,11 +206,10 @@ def _validity(view: CodeView) -> str:
     if view.children:
         said = "valid: no, use one of the codes below it"
     else:
-        said = "valid: no, it needs a seventh character: " + "; ".join(
+        return "valid: no, it needs a seventh character: " + "; ".join(
             f"{code} ({meaning})"
             for code, (_, meaning) in zip(view.complete, view.sevenths, strict=True)
         )
-        return said
     if view.sevenths:
         said += "; these take a seventh character: " + ", ".join(
             f"{character} {meaning}" for character, meaning in view.sevenths
