@@ -57,6 +57,7 @@ class Cutter:
         self.sizes = sizes
         self.encoder = encoder
         self._index = TokenIndex(text, encoder)
+        self._context_tokens: dict[str, int] = {}
 
     def tokens(self, span: Span) -> int:
         """Tokens of a span of the manual's text."""
@@ -64,7 +65,9 @@ class Cutter:
 
     def room(self, context: str, size: int) -> int:
         """Tokens that ``size`` leaves for the body under this context."""
-        return max(size - count_tokens([context], self.encoder)[0], size // 4)
+        if context not in self._context_tokens:
+            self._context_tokens[context] = count_tokens([context], self.encoder)[0]
+        return max(size - self._context_tokens[context], size // 4)
 
     def fits(self, span: Span, context: str) -> bool:
         """Whether the span under this context is within the target."""
