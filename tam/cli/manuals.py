@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 import click
 
+from tam.tables import columns
+
 if TYPE_CHECKING:
     from manuals.library import Library
     from manuals.sections import Edition
@@ -96,19 +98,6 @@ def _table(rows: Sequence[EditionStatus]) -> str:
                 )
             )
     return columns(lines, right=(2, 3))
-
-
-def columns(lines: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Lines of cells as a table in plain text, two blanks between the columns."""
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    shown = []
-    for line in lines:
-        cells = [
-            cell.rjust(width) if number in right else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        shown.append("  ".join(cells).rstrip())
-    return "\n".join(shown)
 
 
 def _print_lines(head: str, lines: Sequence[str]) -> None:
