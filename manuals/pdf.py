@@ -299,7 +299,7 @@ def _line(fragments: Sequence[Fragment], page: int, baseline: float) -> Line:
         if not spaced and gap > _SPACE * min(last.size, fragment.size):
             text = " " + text
         # A wide gap keeps two runs apart, so that split_line can find it.
-        near = gap < 1.2 * fragment.size
+        near = gap < 0.6 * fragment.size
         if near and fragment[1:5] == last[1:5]:
             joined[-1] = last._replace(text=last.text + text, x1=max(last.x1, fragment.x1))
         else:
@@ -324,6 +324,30 @@ def split_line(line: Line, x: float) -> tuple[Line | None, Line | None]:
     if not left or not right:
         return (line, None) if left else (None, line)
     return _line(left, line.page, line.y1), _line(right, line.page, line.y1)
+
+
+def make_line(fragments: Sequence[Fragment], like: Line) -> Line:
+    """A line of other runs in the place of ``like``."""
+    return _line(fragments, like.page, like.y1)
+
+
+def columns(lines: Sequence[Line], x: float) -> list[Line]:
+    """Lines of one page with two columns parted at ``x``: the left column, then the right one.
+
+    A line with a run across ``x`` stands over both and parts what is above from what is below.
+    """
+    ordered: list[Line] = []
+    left: list[Line] = []
+    right: list[Line] = []
+    for line in lines:
+        if any(part.x0 < x - 1 and part.x1 > x + 1 for part in line.fragments):
+            ordered += [*left, *right, line]
+            left, right = [], []
+            continue
+        first, second = split_line(line, x)
+        left += [first] if first else []
+        right += [second] if second else []
+    return [*ordered, *left, *right]
 
 
 class Hyphens:
