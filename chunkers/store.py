@@ -16,7 +16,8 @@ from tam.files import replacing, write_text
 #: fixed, so that equal chunks give equal bytes
 _COMPRESSION = "zstd"
 _LEVEL = 3
-_ROWS = 16_384
+# Small row groups: a hit is read without the chunks far from it.
+_ROWS = 128
 
 
 def _schema() -> Any:
@@ -119,10 +120,14 @@ def read_chunks(path: Path) -> list[Chunk]:
         missing = [name for name in expected.names if name not in table.schema.names]
         what = f"no column {missing[0]}" if missing else "other columns than this version writes"
         raise IndexError_(f"{path}: {what}; run tam build again")
-    columns = [table.column(name).to_pylist() for name in expected.names]
-    return [
-        _chunk(dict(zip(expected.names, row, strict=True))) for row in zip(*columns, strict=True)
-    ]
+    return chunks_of(table)
+
+
+def chunks_of(table: Any) -> list[Chunk]:
+    """The chunks of an Arrow table that has the columns which ``write_chunks`` writes."""
+    names = _schema().names
+    columns = [table.column(name).to_pylist() for name in names]
+    return [_chunk(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
 
 
 def chunk_record(chunk: Chunk) -> dict[str, Any]:
