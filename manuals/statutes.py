@@ -15,7 +15,7 @@ from manuals.reference import Reference
 
 DASH = r"[-‐‑‒–—−]"
 #: subdivisions in parentheses: a number, one or two letters, a roman numeral, `(A-1)`
-SUB = rf"\((?:\d{{1,3}}|[A-Za-z]{{1,2}}|[ivxIVX]{{1,6}})(?:{DASH}\d)?\)"
+SUB = rf"\((?:\d{{1,3}}|[A-Za-z]{{1,2}}|[ivxlIVXL]{{1,8}})(?:{DASH}\d)?\)"
 SUBS = re.compile(rf"(?:\s?{SUB})(?:{SUB})*")
 _SUB_NAME = re.compile(r"\(([^)]+)\)")
 
@@ -78,7 +78,7 @@ def _classes(name: str, depth: int) -> set[str]:
     if name[0].isdigit():
         return {"number"}
     case = "small" if name[0].islower() else "capital"
-    roman = re.fullmatch(r"[ivx]+", name.lower()) is not None
+    roman = re.fullmatch(r"[ivxl]+", name.lower()) is not None
     classes = {f"{case} letter"} if len(name) <= 2 else set()
     if roman and depth >= 3:
         classes = {f"{case} roman"}  # (a)(1)(A)(i): the fourth level is never a letter
