@@ -1,137 +1,124 @@
-"""Chunks on disk: Parquet for the index, JSON lines for people."""
+"""Chunks on disk: one Parquet file, in row groups small enough to read a single hit's from.
+
+Equal chunks give equal bytes. JSON lines are for people.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chunkers.chunk import Chunk
 from tam.errors import IndexError_
 from tam.files import replacing, write_text
 
-#: fixed, so that equal chunks give equal bytes
-_COMPRESSION = "zstd"
-_LEVEL = 3
-# Small row groups: a hit is read without the chunks far from it.
-_ROWS = 128
-
-
-def _schema() -> Any:
+if TYPE_CHECKING:
     import pyarrow as pa
 
-    texts = pa.list_(pa.string())
-    fields = {
-        "id": pa.string(),
-        "source": pa.string(),
-        "year": pa.int32(),
-        "kind": pa.string(),
-        "key": pa.string(),
-        "keys": texts,
-        "citation": pa.string(),
-        "title": pa.string(),
-        "path": texts,
-        "context": pa.string(),
-        "text": pa.string(),
-        "view": pa.string(),
+#: chunks in a row group
+GROUP = 128
+
+
+def schema() -> pa.Schema:
+    """The columns: the fields of ``Chunk``, pairs as two columns."""
+    import pyarrow as pa
+
+    text, number, strings = pa.string(), pa.int32(), pa.list_(pa.string())
+    fields: dict[str, Any] = {
+        "id": text,
+        "source": text,
+        "year": number,
+        "kind": text,
+        "key": text,
+        "keys": strings,
+        "citation": text,
+        "title": text,
+        "path": strings,
+        "context": text,
+        "text": text,
+        "view": text,
         "start": pa.int64(),
         "end": pa.int64(),
         "text_start": pa.int64(),
         "text_end": pa.int64(),
-        "first_page": pa.int32(),
-        "last_page": pa.int32(),
-        "part": pa.int32(),
-        "parts": pa.int32(),
-        "file": pa.string(),
-        "sha256": pa.string(),
-        "tokens": pa.int32(),
+        "first_page": number,
+        "last_page": number,
+        "part": number,
+        "parts": number,
+        "file": text,
+        "sha256": text,
+        "tokens": number,
         "effective_from": pa.date32(),
         "effective_to": pa.date32(),
     }
     return pa.schema(list(fields.items()))
 
 
-#: a pair of the chunk -> its two columns
-_PAIRS = {
-    "span": ("start", "end"),
-    "text_span": ("text_start", "text_end"),
-    "pages": ("first_page", "last_page"),
-    "part": ("part", "parts"),
-}
+class ChunkWriter:
+    """Writes a file edition by edition, so that never all chunks need be in memory."""
 
+    def __init__(self, path: Path) -> None:
+        from pyarrow import parquet
 
-def _row(chunk: Chunk) -> dict[str, Any]:
-    row = {name: getattr(chunk, name) for name in Chunk.__slots__}
-    for name, (first, second) in _PAIRS.items():
-        pair = row.pop(name)
-        row[first], row[second] = pair if pair else (None, None)
-    return row
+        self._schema = schema()
+        self._writer = parquet.ParquetWriter(path, self._schema, compression="zstd")
 
+    def write(self, chunks: Iterable[Chunk]) -> None:
+        """Append chunks in their order; a row group never crosses two calls."""
+        import pyarrow as pa
 
-def _chunk(row: dict[str, Any]) -> Chunk:
-    for name, (first, second) in _PAIRS.items():
-        pair = row.pop(first), row.pop(second)
-        row[name] = None if pair[0] is None else pair
-    row["keys"] = tuple(row["keys"])
-    row["path"] = tuple(row["path"])
-    return Chunk(**row)
+        table = pa.Table.from_pylist([_row(chunk) for chunk in chunks], schema=self._schema)
+        if table.num_rows:
+            self._writer.write_table(table, row_group_size=GROUP)
+
+    def close(self) -> None:
+        self._writer.close()
 
 
 def write_chunks(chunks: Iterable[Chunk], path: Path) -> None:
-    """Write chunks to one Parquet file, complete or not at all; equal chunks, equal bytes."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = _schema()
-    rows = [_row(chunk) for chunk in chunks]
-    table = pa.table(
-        {
-            name: pa.array([row[name] for row in rows], schema.field(name).type)
-            for name in schema.names
-        },
-        schema=schema,
-    )
+    """Write all chunks to a file, complete or not at all."""
     with replacing(path) as part:
-        pq.write_table(
-            table, part, compression=_COMPRESSION, compression_level=_LEVEL, row_group_size=_ROWS
-        )
+        writer = ChunkWriter(part)
+        try:
+            writer.write(chunks)
+        finally:
+            writer.close()
 
 
 def read_chunks(path: Path) -> list[Chunk]:
-    """The chunks of a file that ``write_chunks`` wrote, in its order.
+    """All chunks of a file, in order.
 
     Raises ``IndexError_`` when the file is missing, damaged or of another form.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    from pyarrow import parquet
 
     if not path.is_file():
-        raise IndexError_(f"{path}: no chunks here; run tam build again")
+        raise IndexError_(f"{path}: no chunks here; build the index again")
     try:
-        table = pq.read_table(path)
+        table = parquet.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise IndexError_(f"{path}: damaged ({reason}); run tam build again") from error
-    expected = _schema()
-    if not table.schema.equals(expected):
-        missing = [name for name in expected.names if name not in table.schema.names]
-        what = f"no column {missing[0]}" if missing else "other columns than this version writes"
-        raise IndexError_(f"{path}: {what}; run tam build again")
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise IndexError_(f"{path}: damaged ({reason}); build the index again") from error
+    missing = [name for name in schema().names if name not in table.schema.names]
+    if missing:
+        raise IndexError_(
+            f"{path}: not a file of chunks (no column {missing[0]}); build the index again"
+        )
     return chunks_of(table)
 
 
-def chunks_of(table: Any) -> list[Chunk]:
-    """The chunks of an Arrow table that has the columns which ``write_chunks`` writes."""
-    names = _schema().names
-    columns = [table.column(name).to_pylist() for name in names]
-    return [_chunk(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+def chunks_of(table: pa.Table) -> list[Chunk]:
+    """The chunks of a table with the columns of ``schema``."""
+    return [_chunk(row) for row in table.to_pylist()]
 
 
 def chunk_record(chunk: Chunk) -> dict[str, Any]:
-    """A chunk as plain values for JSON; dates as ``YYYY-MM-DD``."""
+    """A chunk as plain values for JSON: dates as ``YYYY-MM-DD``, spans as pairs."""
     record = asdict(chunk)
     for name, value in record.items():
         if isinstance(value, date):
@@ -139,11 +126,38 @@ def chunk_record(chunk: Chunk) -> dict[str, Any]:
     return record
 
 
-def _lines(chunks: Iterable[Chunk]) -> Iterator[str]:
-    for chunk in chunks:
-        yield json.dumps(chunk_record(chunk), ensure_ascii=False) + "\n"
-
-
 def write_jsonl(chunks: Iterable[Chunk], path: Path) -> None:
     """Write chunks as JSON lines (UTF-8), complete or not at all."""
-    write_text(path, "".join(_lines(chunks)))
+    lines = (json.dumps(chunk_record(chunk), ensure_ascii=False) for chunk in chunks)
+    write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def _row(chunk: Chunk) -> dict[str, Any]:
+    pages, part = chunk.pages or (None, None), chunk.part or (None, None)
+    row = {name: getattr(chunk, name) for name in _SAME}
+    return row | {
+        "start": chunk.span[0],
+        "end": chunk.span[1],
+        "text_start": chunk.text_span[0],
+        "text_end": chunk.text_span[1],
+        "first_page": pages[0],
+        "last_page": pages[1],
+        "part": part[0],
+        "parts": part[1],
+    }
+
+
+def _chunk(row: dict[str, Any]) -> Chunk:
+    same = {name: row[name] for name in _SAME}
+    same["keys"], same["path"] = tuple(row["keys"]), tuple(row["path"])
+    return Chunk(
+        **same,
+        span=(row["start"], row["end"]),
+        text_span=(row["text_start"], row["text_end"]),
+        pages=None if row["first_page"] is None else (row["first_page"], row["last_page"]),
+        part=None if row["part"] is None else (row["part"], row["parts"]),
+    )
+
+
+_PAIRS = {"span", "text_span", "pages", "part"}
+_SAME = tuple(name for name in Chunk.__dataclass_fields__ if name not in _PAIRS)

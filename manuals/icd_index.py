@@ -14,8 +14,8 @@ from pathlib import Path
 from lxml import etree
 
 from manuals.codes import is_code, normalise_code
-from manuals.icd_tabular import full_text, squeeze
 from manuals.icd_outline import TextOutline
+from manuals.icd_tabular import full_text, squeeze
 from manuals.sections import SOURCE_TITLES, Edition, Manual, Ref
 from manuals.xmlsafe import parse_xml
 
