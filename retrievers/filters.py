@@ -60,7 +60,7 @@ def allowed_rows(index: StoredIndex, wanted: Filter) -> Allowed:
     Raises ``BadOption`` (source), ``UnknownYear``, ``BadReference`` and ``UnknownKey``, each with
     what there is.
     """
-    editions = _in_time(_of_sources(index.manifest.editions, wanted), wanted)
+    editions = _in_time(_of_sources(_named(index.manifest.editions, wanted), wanted), wanted)
     if wanted.under is None:
         return Allowed(editions, tuple(index.chunks.rows_of(editions)))
     held = _held_under(index, editions, wanted.under)
@@ -68,6 +68,18 @@ def allowed_rows(index: StoredIndex, wanted: Filter) -> Allowed:
     mask = np.concatenate([held[edition.name] for edition in keeping])
     slices = tuple(index.chunks.rows_of(keeping))
     return Allowed(keeping, slices, None if mask.all() else mask)
+
+
+def _named(editions: Sequence[EditionRows], wanted: Filter) -> tuple[EditionRows, ...]:
+    if wanted.editions is None:
+        return tuple(editions)
+    names = set(wanted.editions)
+    missing = sorted(names - {edition.name for edition in editions})
+    if missing or not names:
+        raise UnknownYear(
+            f"no edition {', '.join(missing) or 'asked for'} in this index; {_list(editions)}"
+        )
+    return tuple(edition for edition in editions if edition.name in names)
 
 
 def _of_sources(editions: Sequence[EditionRows], wanted: Filter) -> tuple[EditionRows, ...]:

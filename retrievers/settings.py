@@ -125,6 +125,8 @@ class Filter:
     - ``as_of``: a date; of each source the edition in force on that day. Not together with year.
     - ``source``: one or several of ``manuals.sections.SOURCES``.
     - ``under``: a key as a person types it; only what stands in or below that section.
+    - ``editions``: names such as ``title18/2021``; for a case that needs another year of one
+      source than of another. Not together with year or as_of.
 
     Equal filters compare and hash equal, however they were written. Raises ``BadOption``.
     """
@@ -133,8 +135,15 @@ class Filter:
     as_of: date | str | None = None
     source: str | Iterable[str] | None = None
     under: str | None = None
+    editions: Iterable[str] | None = None
 
     def __post_init__(self) -> None:
+        if self.editions is not None:
+            if self.year is not None or self.as_of is not None:
+                raise BadOption(
+                    "a filter takes editions or a year or date, not both; leave one out"
+                )
+            object.__setattr__(self, "editions", tuple(sorted(set(self.editions))))
         if self.year is not None and self.as_of is not None:
             raise BadOption("a filter takes a year or a date (as of), not both; leave one out")
         object.__setattr__(self, "year", None if self.year is None else _years(self.year))
@@ -164,6 +173,8 @@ class Filter:
             parts.append(f"year{'s' if len(self.years) > 1 else ''} {listed}")
         if self.as_of is not None:
             parts.append(f"in force on {self.as_of}")
+        if self.editions is not None:
+            parts.append(f"editions {', '.join(self.editions)}")
         if self.sources is not None:
             parts.append(f"source {', '.join(self.sources)}")
         if self.under is not None:
