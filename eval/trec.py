@@ -75,21 +75,25 @@ def split_section_id(text: str) -> tuple[str, int, str] | None:
     return found[1], int(found[2]), found[3]
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 text file that are not blank, with their numbers from 1."""
+def read_text(path: Path) -> str:
+    """A UTF-8 text file without its byte order mark; raises ``BadCases`` naming file and line."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise BadCases(f"{path}: cannot be read ({error.strerror}); check the path") from error
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise BadCases(f"{path}:{line}: not UTF-8; save the file as UTF-8") from error
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 text file that are not blank, with their numbers from 1."""
     # Only \n ends a line: an id may hold U+2028 or \x85, at which str.splitlines would cut.
-    for number, line_text in enumerate(text.split("\n"), 1):
-        if line_text.strip():
-            yield number, line_text.rstrip("\r")
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r")
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
