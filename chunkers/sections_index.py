@@ -26,7 +26,7 @@ def _piece(manual: Manual, family: Family) -> Piece:
     first, last = family.first, family.last
     title = first.title
     if first is not last and first.parent:
-        title = f"{manual.by_key[first.parent].title}: {first.title} to {last.title}"
+        title = f"{manual.by_key[first.parent].citation}: {first.title} to {last.title}"
     return Piece(
         slug=slugify(first.key),
         kind=first.kind,

@@ -50,7 +50,7 @@ def _piece(manual: Manual, section: Section, family: Family, bare: tuple[str, ..
     first, last = family.first, family.last
     title = first.title
     if first is not last and first.parent:
-        title = f"{manual.by_key[first.parent].title} ({first.key} to {last.key})"
+        title = f"{manual.by_key[first.parent].title} ({first.citation} to {last.citation})"
     body = collapse(manual.text[family.span[0] : family.span[1]])
     return Piece(
         slug=slugify(first.key),
@@ -66,9 +66,15 @@ def _piece(manual: Manual, section: Section, family: Family, bare: tuple[str, ..
 
 
 def _context(above: Sequence[Section]) -> str:
-    """One line for each heading above, with the short notes at codes above that bind below."""
+    """Chapter, block and codes above, with the short notes at these codes that bind below.
+
+    Of blocks inside wider blocks only the innermost is named.
+    """
     lines = [] if above else [SOURCE_TITLES["tabular"]]
+    blocks = [section for section in above if section.kind == "block"]
     for section in above:
+        if section in blocks[:-1]:
+            continue
         lines.append(section.heading)
         if section.kind in CODE_KINDS:
             lines.extend(_short_notes(section))

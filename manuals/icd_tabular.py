@@ -105,7 +105,7 @@ def _introduction(outline: TextOutline, introduction: etree._Element) -> None:
     parts = introduction.findall("introSection")
     head = squeeze(parts[0].findtext("title")) if parts else ""
     heading = head or INTRODUCTION
-    outline.open(INTRODUCTION, "introduction", heading, title=heading, step=heading)
+    outline.open(INTRODUCTION, "introduction", heading, citation=heading, title=heading)
     for number, part in enumerate(parts):
         notes = [Note("instruction", full_text(note)) for note in part.iter("note")]
         notes = [note for note in notes if note.text]
@@ -116,8 +116,8 @@ def _introduction(outline: TextOutline, introduction: etree._Element) -> None:
                 f"{INTRODUCTION} > {title.rstrip(':')}",
                 "introduction",
                 title,
+                citation=title,
                 title=title,
-                step=title,
                 notes=notes,
             )
         for note in notes:
