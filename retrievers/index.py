@@ -242,6 +242,15 @@ class Index:
             )
         return hits
 
+    def describe_allowed(self, wanted: Filter) -> list[str]:
+        """The editions that a filter allows, each with its number of allowed chunks."""
+        allowed = self._allow(wanted)
+        lines = []
+        for edition in allowed.editions:
+            low, high = np.searchsorted(allowed.rows, [edition.start, edition.stop]).tolist()
+            lines.append(f"{edition.name}: {high - low:,} of {edition.chunks:,} chunks")
+        return lines
+
     def _check(self, queries: Sequence[str], k: int, settings: SearchSettings) -> None:
         if isinstance(queries, str):
             raise BadOption("queries: give a list of queries, or use search for one")

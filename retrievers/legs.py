@@ -92,7 +92,7 @@ def rank_bm25_leg(
 def dense_leg(
     index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
 ) -> Iterable[Ranked]:
-    """Inner product with each row's best window; every allowed row is ranked.
+    """Inner product with each row's best window; every allowed row with a text is ranked.
 
     A matrix product gives equal vectors scores that differ by 1e-7, depending on where they stand
     and how many queries go together; the same text in several years would then be ordered by
@@ -117,6 +117,8 @@ def _rescored(
         border = np.partition(scores, len(rows) - depth)[len(rows) - depth]
         rows = rows[scores >= border - _MARGIN]
     dense = index.dense
+    # A chunk of white space has no window.
+    rows = rows[dense.starts[rows + 1] > dense.starts[rows]]
     starts = dense.starts[rows]
     counts = dense.starts[rows + 1] - starts
     offsets = np.concatenate([[0], np.cumsum(counts)])

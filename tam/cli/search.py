@@ -1,0 +1,177 @@
+"""``tam search``: search the built indexes from the shell."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from manuals.sections import SOURCES
+from retrievers.corpora import CORPORA, DEFAULT_ROOT, Found, open_built, search_all
+from retrievers.fusion import FUSIONS
+from retrievers.index import DEFAULT_K, Clock, Index, open_index
+from retrievers.passages import PASSAGE_FUSIONS
+from retrievers.settings import QUERY_MODES, RETRIEVERS, Filter, SearchSettings
+from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
+from tam.errors import BadOption
+
+#: far above any case, far below what would fill the memory
+LONGEST_QUERY = 1_000_000
+
+
+@click.command("search")
+@click.argument("words", metavar="QUERY", nargs=-1)
+@click.option("--query-file", type=click.Path(path_type=Path), help="Read the query from a file.")
+@click.option("--corpus", type=click.Choice(CORPORA), help="Only this index. Default: all built.")
+@click.option(
+    "--index",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_ROOT,
+    show_default=True,
+    help="An index, or the folder that holds icd/ and legal/.",
+)
+@click.option("--year", help="Edition: 2025, or a range 2021-2023.")
+@click.option("--as-of", metavar="DATE", help="The edition of each manual in force on a date.")
+@click.option("--source", multiple=True, type=click.Choice(list(SOURCES)), help="Only this manual.")
+@click.option("--under", metavar="KEY", help="Only at or below a key: E11, 18 USC chapter 44.")
+@click.option("-k", type=click.IntRange(1, 10_000), default=DEFAULT_K, show_default=True)
+@click.option(
+    "--retriever", type=click.Choice(list(RETRIEVERS)), default="hybrid", show_default=True
+)
+@click.option("--query-mode", type=click.Choice(QUERY_MODES), default="whole", show_default=True)
+@click.option("--passage-fusion", type=click.Choice(list(PASSAGE_FUSIONS)), default="max")
+@click.option("--fusion", type=click.Choice(list(FUSIONS)), default="rrf", show_default=True)
+@click.option("--reranker", metavar="MODEL", help="A cross-encoder: a name or a folder.")
+@click.option("--no-references", is_flag=True, help="Do not put sections named in QUERY first.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--explain", is_flag=True, help="Print legs, ranks, scores, filters and timing.")
+def search(
+    words: tuple[str, ...],
+    query_file: Path | None,
+    corpus: str | None,
+    folder: Path,
+    year: str | None,
+    as_of: str | None,
+    source: tuple[str, ...],
+    under: str | None,
+    k: int,
+    retriever: str,
+    query_mode: str,
+    passage_fusion: str,
+    fusion: str,
+    reranker: str | None,
+    no_references: bool,
+    as_json: bool,
+    explain: bool,
+) -> None:
+    """Search the built indexes. QUERY - reads standard input.
+
+    Without --corpus the results of all built indexes take turns, each with its corpus named.
+
+    \b
+    tam search "felon with a gun whose serial number was ground off" --year 2025 --source ussg
+    tam search "diabetes with kidney failure" --corpus icd --under E08-E13 --retriever bm25
+    tam search - --corpus legal --as-of 2022-05-01 --query-mode windows < case.txt
+    """
+    started = time.perf_counter()
+    query = read_query(words, query_file)
+    wanted = Filter(year=year, as_of=as_of, source=source or None, under=under)
+    settings = SearchSettings(
+        retriever=retriever,
+        query_mode=query_mode,
+        passage_fusion=passage_fusion,
+        references=not no_references,
+        fusion=fusion,
+        reranker=reranker,
+    )
+    indexes = open_indexes(folder, corpus)
+    clock = Clock(open=time.perf_counter() - started)
+    found = search_all(indexes, query, k, wanted, settings, clock)
+    if as_json:
+        click.echo(json.dumps(_record(query, k, wanted, found), ensure_ascii=False, indent=2))
+        return
+    several = len(indexes) > 1
+    width = terminal_width()
+    weights = {id(index): query_weights(index, query) for index in indexes}
+    for each in found:
+        click.echo("\n".join(hit_lines(each, weights[id(each.index)], width, several)))
+        if explain:
+            click.echo("\n".join(explain_lines(each.hit)))
+        click.echo()
+    if not found:
+        click.echo("nothing found: no chunk shares a word with the query", err=True)
+    if explain:
+        _explain(indexes, wanted, settings, clock, time.perf_counter() - started)
+
+
+def open_indexes(folder: Path, corpus: str | None) -> list[Index]:
+    """The index that a folder is, or those that are built below it."""
+    if not (folder / "manifest.json").is_file():
+        return open_built(folder, corpus)
+    index = open_index(folder)
+    if corpus is not None and index.corpus != corpus:
+        raise BadOption(
+            f"{folder}: an index of {index.corpus}, not of {corpus}; change one of both"
+        )
+    return [index]
+
+
+def read_query(words: tuple[str, ...], file: Path | None) -> str:
+    """The query from the arguments, a file, or standard input (``-``)."""
+    if file is not None and words:
+        raise BadOption("give the query as words or with --query-file, not both")
+    if file is not None:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise BadOption(
+                f"{file}: cannot be read ({error.strerror}); check --query-file"
+            ) from error
+        name = str(file)
+    elif words == ("-",):
+        data, name = sys.stdin.buffer.read(LONGEST_QUERY + 1), "standard input"
+    else:
+        data, name = " ".join(words).encode("utf-8", "surrogateescape"), "the query"
+    if len(data) > LONGEST_QUERY:
+        raise BadOption(f"{name}: longer than {LONGEST_QUERY:,} bytes; give one case at a time")
+    try:
+        query = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadOption(f"{name}: not UTF-8 text; convert it first") from error
+    if not query.strip():
+        raise BadOption(
+            f"{name} is empty; give words, a citation or a code, such as  tam search E11.22"
+        )
+    return query
+
+
+def _record(query: str, k: int, wanted: Filter, found: list[Found]) -> dict[str, object]:
+    return {
+        "query": query,
+        "k": k,
+        "filter": wanted.describe(),
+        "hits": [{"corpus": each.index.corpus, **each.hit.to_json()} for each in found],
+    }
+
+
+def _explain(
+    indexes: list[Index], wanted: Filter, settings: SearchSettings, clock: Clock, total: float
+) -> None:
+    legs = ", ".join(
+        f"{leg} (weight {weight:g})"
+        for leg, weight in zip(settings.legs, settings.leg_weights, strict=True)
+    )
+    click.echo(f"retriever {settings.retriever}: {legs}; query {settings.query_mode}")
+    if len(settings.legs) > 1:
+        constant = f", k {settings.rrf_k}" if settings.fusion == "rrf" else ""
+        click.echo(f"fusion {settings.fusion}{constant}, depth {settings.depth}")
+    click.echo(f"filter: {wanted.describe()}")
+    for index in indexes:
+        for line in index.describe_allowed(wanted):
+            click.echo(f"  {index.corpus}: {line}")
+    stages = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in clock.items())
+    click.echo(f"time: {stages}; all {total * 1000:.0f} ms")
