@@ -53,6 +53,13 @@ class Books:
             raise UnknownYear(f"there is no edition of {source} here")
         return self.library.manual(source, self.years[source])
 
+    def years_text(self) -> str:
+        """The years of the editions in words: ``2025``, or ``2021 (ussg 2018)`` when they differ."""
+        years = sorted(set(self.years.values()))
+        if len(years) == 1:
+            return str(years[0])
+        return ", ".join(f"{source} {year}" for source, year in self.years.items())
+
 
 def seen(manual: Manual, *sections: Section) -> tuple[str, ...]:
     """The names under which a run records the sections that were shown."""

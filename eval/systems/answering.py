@@ -1,0 +1,119 @@
+"""From a model's last words to a checked answer, with a bounded number of repairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from pydantic import ValidationError
+
+from eval.systems.answers import ANSWERS, IcdAnswer, LegalAnswer
+from eval.systems.outcome import Outcome, Work
+from eval.systems.prompting import render
+
+Answer = IcdAnswer | LegalAnswer
+
+
+def text_of(message: BaseMessage) -> str:
+    """The text of a message whose content may be a list of blocks."""
+    if isinstance(message.content, str):
+        return message.content
+    parts = [
+        block if isinstance(block, str) else str(block.get("text", ""))
+        for block in message.content
+        if isinstance(block, str) or block.get("type") in ("text", "output_text")
+    ]
+    return "".join(parts)
+
+
+def read_answer(text: str, domain: str) -> Answer:
+    """The last JSON object of a text that the domain's schema accepts.
+
+    Words round it and code fences are passed over. Raises ``ValueError`` that says in one line
+    what is wrong, for the model to mend.
+    """
+    schema = ANSWERS[domain]
+    problem = "it holds no JSON object."
+    decoder = json.JSONDecoder()
+    found: Answer | None = None
+    position = text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except ValueError as error:
+            if found is None and problem.startswith("it holds no"):
+                problem = f"its JSON does not parse ({error})."
+            position = text.find("{", position + 1)
+            continue
+        try:
+            found = schema.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the object"
+            problem = f"{where}: {first['msg']}."
+        position = text.find("{", end)
+    if found is None:
+        raise ValueError(problem)
+    return found
+
+
+def response_format(work: Work) -> dict[str, Any]:
+    """The keyword arguments that ask an endpoint for the answer's schema."""
+    if work.structured == "text":
+        return {}
+    if work.structured == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    schema = ANSWERS[work.domain].model_json_schema()
+    return {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": f"{work.domain}_answer", "schema": schema},
+        }
+    }
+
+
+def ask(work: Work, messages: Sequence[BaseMessage], stage: str = "") -> Outcome:
+    """Ask for the answer and check it; repair at most ``limits.repairs`` times."""
+    if work.model is None:
+        raise ValueError("a system with a model was called without one")
+    conversation = list(messages)
+    return settle(
+        work, conversation, work.model.invoke(conversation, **response_format(work)), stage
+    )
+
+
+def settle(
+    work: Work, conversation: list[BaseMessage], last: BaseMessage, stage: str = ""
+) -> Outcome:
+    """The outcome of a conversation whose last message should be the answer."""
+    if work.model is None:
+        raise ValueError("a system with a model was called without one")
+    problem = ""
+    for attempt in range(work.limits.repairs + 1):
+        text = text_of(last)
+        work.say("model", text, stage)
+        try:
+            return answered(read_answer(text, work.domain))
+        except ValueError as error:
+            problem = str(error)
+        if attempt == work.limits.repairs:
+            break
+        question = render(
+            "repair", problem=problem, domain=work.domain, year=work.books.years_text()
+        )
+        work.say("user", question, stage)
+        conversation += [AIMessage(text), HumanMessage(question)]
+        last = work.model.invoke(conversation, **response_format(work))
+    return Outcome("unparsed", None, detail=problem)
+
+
+def answered(answer: Answer) -> Outcome:
+    """The outcome of a valid answer."""
+    return Outcome(
+        "ok",
+        answer.prediction(),
+        answer=answer.model_dump(mode="json"),
+        cited=tuple(answer.sections),
+    )

@@ -1,0 +1,118 @@
+"""What a system is given for a case and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from eval.cases import Case
+from eval.systems.tooling import Books, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+Domain = Literal["icd", "legal"]
+Structured = Literal["json_schema", "json_object", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one case. ``rounds`` are tool calls, ``tokens`` all tokens in and out."""
+
+    rounds: int = 40
+    tokens: int = 400_000
+    repairs: int = 2
+    hits: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look into the manuals: a search (with its query) or an opened place.
+
+    ``hop`` counts from 1 over the searches and openings of the case; ``sections`` are
+    ``source/year/key``.
+    """
+
+    hop: int
+    tool: str
+    query: str
+    sections: tuple[str, ...]
+    error: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As a run's file holds it."""
+        return {
+            "hop": self.hop,
+            "tool": self.tool,
+            "query": self.query,
+            "sections": list(self.sections),
+            "error": self.error,
+        }
+
+
+@dataclass
+class Work:
+    """The state of one case while a system works on it."""
+
+    case: Case
+    domain: Domain
+    books: Books
+    limits: Limits
+    model: BaseChatModel | None = None
+    structured: Structured = "json_schema"
+    gold_sections: tuple[tuple[str, int, str], ...] = ()
+    looks: list[Look] = field(default_factory=list)
+    tool_calls: int = 0
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def run_tool(self, tool: Tool, arguments: Mapping[str, Any], stage: str = "") -> ToolResult:
+        """Call a tool for the model: bounded in number, recorded as a look and a step."""
+        if self.tool_calls >= self.limits.rounds:
+            return ToolResult(
+                f"Error: all {self.limits.rounds} tool calls are used. Answer now from what you "
+                f"have seen.",
+                error=True,
+            )
+        self.tool_calls += 1
+        result = tool.call(self.books, arguments)
+        self.record(tool.name, arguments, result, stage)
+        return result
+
+    def record(
+        self, name: str, arguments: Mapping[str, Any], result: ToolResult, stage: str = ""
+    ) -> None:
+        """Keep what was looked at and shown."""
+        query = str(next(iter(arguments.values()), "")) if arguments else ""
+        if name.endswith("_whole_case"):
+            query = "(the whole case)"
+        self.looks.append(
+            Look(len(self.looks) + 1, name, query[:300], result.sections, result.error)
+        )
+        self.steps.append(
+            {
+                "kind": "tool",
+                "stage": stage,
+                "hop": len(self.looks),
+                "tool": name,
+                "arguments": dict(arguments),
+                "result": result.text,
+                "sections": list(result.sections),
+                "error": result.error,
+            }
+        )
+
+    def say(self, role: str, text: str, stage: str = "") -> None:
+        """Keep a message of the conversation."""
+        self.steps.append({"kind": role, "stage": stage, "text": text})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A case's end. ``prediction`` is a list of codes, an offense level, or ``None``."""
+
+    status: str
+    prediction: list[str] | int | None
+    answer: Mapping[str, Any] | None = None
+    detail: str = ""
+    cited: Sequence[str] = ()
