@@ -231,14 +231,13 @@ def _first_pages(path: Path, name: str) -> list[str]:
 
     with path.open("rb") as stream:
         stream.seek(max(path.stat().st_size - 2048, 0))
-        whole = b"%%EOF" in stream.read()
+        if b"%%EOF" not in stream.read():
+            raise DamagedFile(f"{name}: the PDF is cut off (no end mark); fetch it again")
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         raise _unreadable(name, str(error)) from error
     try:
-        if not whole:
-            raise DamagedFile(f"{name}: the PDF is cut off (no end mark); fetch it again")
         count = min(TITLE_PAGES, len(document))
         return [document[number].get_textpage().get_text_range() for number in range(count)]
     except pypdfium2.PdfiumError as error:
