@@ -41,7 +41,7 @@ def furniture(lines: Sequence[Line]) -> set[int]:
             text = re.sub(r"\d+", "#", re.sub(r"\s+", "", line.text))
             # The title page bears the same words, larger.
             edges.append((number, (text, round(line.size))))
-    counts = Counter(shape for _, shape in edges)
+    counts = Counter(shape for _, shape in {(lines[number].page, shape) for number, shape in edges})
     least = max(3, _SHARE * pages)
     return {number for number, shape in edges if counts[shape] >= least}
 
