@@ -12,11 +12,9 @@ from collections.abc import Iterator
 
 from chunkers.chunk import JOINT, Piece
 from chunkers.finish import slugify
+from chunkers.layout import LIMIT, chunk_text
 from manuals.sections import Manual, Section
 from manuals.title18 import PARAGRAPH
-
-#: characters of a chunk's text, the context lines included
-LIMIT = 12_000
 
 _GROUPS = {"part": "Part", "chapter": "Chapter"}
 #: the head of files that have none (the GPO's files of single parts)
@@ -69,12 +67,12 @@ def _section(manual: Manual, section: Section) -> Iterator[Piece]:
         lead = context if number == 1 else ""
         body = manual.text[part[0] : part[1]]
         yield Piece(
-            slug=slugify(section.key) + (f"~part{number}" if len(parts) > 1 else ""),
+            slug=slugify(section.key) + (f"/{number}" if len(parts) > 1 else ""),
             kind=section.kind,
             section=section,
             span=part,
             context=lead,
-            text=lead + JOINT + body if lead else body,
+            text=chunk_text(lead, body),
             part=(number, len(parts)) if len(parts) > 1 else None,
         )
 
