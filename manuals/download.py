@@ -17,14 +17,13 @@ from urllib.parse import urljoin, urlsplit
 
 from tam.errors import FetchError
 from tam.files import sha256_file
-from tam.progress import progress
+from tam.progress import byte_progress
 
 if TYPE_CHECKING:
     import httpx
 
 #: the year's zip of the whole U.S. Code is the largest download, some 150 MB (bytes)
 LARGEST_DOWNLOAD = 1024**3
-BLOCK = 1024 * 1024
 ATTEMPTS = 3
 REDIRECTS = 5
 CONNECT_SECONDS = 10.0
@@ -162,9 +161,10 @@ def _reply(url: str, response: httpx.Response, done: int) -> _Reply | None:
 
 
 def _blocks(response: httpx.Response, url: str, reply: _Reply) -> Iterator[bytes]:
-    left = None if reply.total is None else -(-(reply.total - reply.start) // BLOCK)
+    left = None if reply.total is None else reply.total - reply.start
     name = urlsplit(url).path.rpartition("/")[2]
-    yield from progress(response.iter_bytes(BLOCK), name, total=left, unit="MiB")
+    # As they come: a block that waits to be filled would be lost when the connection breaks.
+    yield from byte_progress(response.iter_raw(), name, left)
 
 
 def _verify(url: str, part: Path, size: int | None, sha256: str) -> None:

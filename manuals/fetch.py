@@ -140,7 +140,7 @@ def fetch_bundle(to: Path, repository: str = BUNDLE_REPOSITORY) -> Path:
     except (OSError, HfHubHTTPError, httpx.HTTPError) as error:
         if not any(_downloaded(work)):
             shutil.rmtree(work)
-        _remove_empty(to, work)
+        _remove_empty(to, work, work.parent)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FetchError(
             f"the dataset {repository} cannot be fetched from the Hugging Face hub ({reason}); "
