@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from indexers.tokenise import Tokeniser, TokenOptions
 from tam.errors import IndexError_
+from tam.progress import progress
 
 if TYPE_CHECKING:
     from rank_bm25 import BM25Okapi
@@ -76,7 +77,7 @@ def _term_rows(
     seen: dict[str, int] = {}
     # Most texts of Title 18 stand in every year: each distinct text is tokenised once.
     distinct: dict[str, npt.NDArray[np.int32]] = {}
-    for text in texts:
+    for text in progress(texts, "terms", unit="chunks"):
         if text not in distinct:
             numbers = [seen.setdefault(term, len(seen)) for term in tokeniser.terms(text)]
             distinct[text] = np.asarray(numbers, np.int32)
@@ -235,7 +236,7 @@ class Bm25:
         by_row = csc_array((counts, np.asarray(self._indices), indptr), shape=shape).tocsr()
         by_row.sort_indices()
         terms = [self.vocabulary[number] for number in np.repeat(by_row.indices, by_row.data)]
-        ends = np.concatenate([[0], np.cumsum(by_row.data)])[by_row.indptr]
+        ends = np.concatenate([[0], np.cumsum(by_row.data, dtype=np.int64)])[by_row.indptr]
         return [terms[low:high] for low, high in itertools.pairwise(ends)]
 
     def _mapped(self, name: str) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,35 +51,36 @@ class VectorCache:
         """Number of vectors known so far in this process."""
         return len(self._places)
 
-    def missing(self, texts: Sequence[str]) -> list[str]:
-        """The distinct texts without a vector, in a fixed order: by length, then by sha256."""
+    def missing(self, texts: Iterable[str]) -> list[str]:
+        """The distinct texts without a vector, in a fixed order: longest first, then by sha256."""
         self._read()
         keys = {text_key(text): text for text in texts}
-        new = [(len(text), key, text) for key, text in keys.items() if key not in self._places]
+        new = [(-len(text), key, text) for key, text in keys.items() if key not in self._places]
         return [text for _, _, text in sorted(new)]
 
-    def fill(
-        self, texts: Sequence[str], advance: Callable[[int], None] | None = None, flush: int = FLUSH
-    ) -> int:
-        """Encode the texts without a vector; returns how many. None may be blank.
+    def fill(self, texts: Iterable[str], flush: int = FLUSH) -> Iterator[str]:
+        """Encode the texts without a vector, none of which may be blank; yields each when done.
 
-        ``advance`` is called with the number of texts done since its last call.
+        Vectors are written after every ``flush`` texts and when the iterator ends.
         """
         todo = self.missing(texts)
         if not todo:
-            return 0
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with waiting_lock(self.folder / "lock", "the vectors of another build"):
+            return
+        with waiting_lock(self.folder / "lock", "another build, which encodes"):
             # What another process wrote while this one waited need not be encoded again.
-            found = len(todo)
             todo = self.missing(todo)
-            if advance and found > len(todo):
-                advance(found - len(todo))
             self._join()
             for first in range(0, len(todo), flush):
                 part = todo[first : first + flush]
-                self._write(part, self._encode(part, advance))
-        return len(todo)
+                vectors: list[Floats] = []
+                # In pieces for the progress bar: a vector does not depend on its neighbours.
+                step = max(self.encoder.batch_size * 8, 64)
+                for begin in range(0, len(part), step):
+                    piece = part[begin : begin + step]
+                    vectors.append(self.encoder.encode_documents(piece))
+                    if begin + step >= len(part):
+                        self._write(part, np.concatenate(vectors))
+                    yield from piece
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """(n, dim): the vectors of texts that are all here (``fill`` sees to that)."""
@@ -97,16 +98,6 @@ class VectorCache:
         for segment, (into, taken) in rows_of.items():
             result[into] = self._segments[segment]["vector"][taken]
         return result
-
-    def _encode(self, texts: Sequence[str], advance: Callable[[int], None] | None) -> Floats:
-        # In pieces only for the progress bar: a vector does not depend on its neighbours.
-        step = max(self.encoder.batch_size * 8, 64)
-        parts = []
-        for first in range(0, len(texts), step):
-            parts.append(self.encoder.encode_documents(texts[first : first + step]))
-            if advance:
-                advance(len(parts[-1]))
-        return np.concatenate(parts)
 
     def _write(self, texts: Sequence[str], vectors: Floats) -> None:
         segment = np.empty(len(texts), _record(vectors.shape[1]))
