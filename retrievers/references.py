@@ -45,7 +45,7 @@ def references_in(query: str) -> tuple[Reference, ...]:
 
     Plain words are not read as index paths here: ``Abscess > brain`` is one, ``abscess`` is not.
     """
-    found = {(each.kind, each.full_key): each for each in find_references(query)}
+    found = {(each.kind, each.full_key): each for each in find_references(query, typed=True)}
     if found or is_long(query):
         return tuple(found.values())
     try:
