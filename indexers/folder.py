@@ -51,6 +51,22 @@ class ChunkTable:
         return self._column("id")
 
     @cached_property
+    def named(self) -> list[str]:
+        """The key that each row's chunk is named by."""
+        return self._column("key")
+
+    @cached_property
+    def tokens(self) -> npt.NDArray[np.int64]:
+        """(rows,): word pieces of each row's text."""
+        return np.asarray(self._table(["tokens"]).column("tokens"), np.int64)
+
+    @cached_property
+    def text_spans(self) -> npt.NDArray[np.int64]:
+        """(rows, 2): each chunk's slice of its manual's text."""
+        table = self._table(["text_start", "text_end"])
+        return np.stack([np.asarray(column, np.int64) for column in table.columns], axis=1)
+
+    @cached_property
     def row_of_id(self) -> Mapping[str, int]:
         return {chunk_id: row for row, chunk_id in enumerate(self.ids)}
 

@@ -1,0 +1,179 @@
+"""Which chunks of an index cover a gold, and how much of its text.
+
+A chunk covers a gold when it holds the gold's section or a part of it, that is any section below
+it. The editor's apparatus is no part of a statute or guideline: notes, source credit and footnotes
+in Title 18, historical notes in the Guidelines Manual (they tell of the law, and of law no longer
+in force). A gold that is such a note itself is covered by what holds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from eval.golds import Gold
+from eval.trec import section_id
+from indexers.folder import StoredIndex
+from manuals.sections import Manual, Section
+
+Span = tuple[int, int]
+Status = Literal["indexed", "no edition", "no section", "no chunk"]
+
+#: status -> what is missing from the index
+MISSING: Mapping[Status, str] = {
+    "no edition": "the index has no such edition",
+    "no section": "the edition has no such section",
+    "no chunk": "no chunk holds the section",
+}
+
+_APPARATUS = re.compile(
+    r" (?:Notes|Source Credit|Footnotes|Historical Note)(?: > .*)?(?:#\d+)?$", re.DOTALL
+)
+_APPARATUS_SOURCES = frozenset({"title18", "ussg"})
+#: the section or guideline that a key of a part belongs to
+_UNITS = {
+    "title18": re.compile(r"18 U\.S\.C\. § [^\s(#]+"),
+    "ussg": re.compile(r"§[^\s(#]+"),
+}
+_VERSION = re.compile(r"#\d+$")
+
+
+def is_apparatus(source: str, key: str) -> bool:
+    """Whether a key is of an editor's note, credit, footnote or historical note."""
+    return source in _APPARATUS_SOURCES and _APPARATUS.search(key) is not None
+
+
+def unit_key(source: str, key: str) -> str:
+    """The section that a chunk counts as where results are sections and it covers no gold.
+
+    The whole section of Title 18 or guideline, whichever part of it the chunk is; an editor's note
+    stays apart from it; in all other manuals the section that the chunk is named by.
+    """
+    pattern = _UNITS.get(source)
+    found = pattern.match(key) if pattern else None
+    if found is None or is_apparatus(source, key):
+        return key
+    version = _VERSION.search(key)
+    return found.group() + (version.group() if version else "")
+
+
+class Coverage:
+    """Golds against one index. Manuals are read for the golds' editions only."""
+
+    def __init__(self, stored: StoredIndex) -> None:
+        self.stored = stored
+        self.editions = {(edition.source, edition.year) for edition in stored.manifest.editions}
+        self._rows: dict[str, tuple[int, ...]] = {}
+
+    def status(self, gold: Gold) -> Status:
+        """``indexed``, or what is missing."""
+        if (gold.source, gold.year) not in self.editions:
+            return "no edition"
+        if self.rows(gold):
+            return "indexed"
+        known = gold.key in self._manual(gold).by_key
+        return "no chunk" if known else "no section"
+
+    def rows(self, gold: Gold) -> tuple[int, ...]:
+        """The rows that cover a gold, ascending; none for one that is not in the index."""
+        found = self._rows.get(gold.section)
+        if found is None:
+            found = self._rows[gold.section] = self._find(gold)
+        return found
+
+    def _find(self, gold: Gold) -> tuple[int, ...]:
+        if (gold.source, gold.year) not in self.editions:
+            return ()
+        section = self._manual(gold).by_key.get(gold.key)
+        if section is None:
+            return ()
+        rows_of_key = self.stored.chunks.rows_of_key
+        return tuple(
+            sorted(
+                {
+                    row
+                    for part in self._parts(gold, section)
+                    for row in rows_of_key.get((gold.source, gold.year, part.key), ())
+                }
+            )
+        )
+
+    def _manual(self, gold: Gold) -> Manual:
+        return self.stored.library.manual(gold.source, gold.year)
+
+    def _parts(self, gold: Gold, section: Section) -> Iterator[Section]:
+        """The section and all below it, without apparatus."""
+        yield section
+        whole = is_apparatus(gold.source, section.key)
+        for child in self._manual(gold).children(section):
+            if whole or not is_apparatus(gold.source, child.key):
+                yield from self._parts(gold, child)
+
+    # -- share of the text
+
+    def spans(self, gold: Gold) -> list[Span]:
+        """The stretches of the manual's text that a gold is, without apparatus."""
+        manual = self._manual(gold)
+        section = manual.get(gold.key)
+        if is_apparatus(gold.source, section.key):
+            return [section.span]
+        start, end = section.span
+        spans: list[Span] = []
+        for part in self._apparatus(manual, section):
+            spans.append((start, part.span[0]))
+            start = part.span[1]
+        spans.append((start, end))
+        return [span for span in spans if span[1] > span[0]]
+
+    def _apparatus(self, manual: Manual, section: Section) -> Iterator[Section]:
+        for child in manual.children(section):
+            if is_apparatus(manual.source, child.key):
+                yield child
+            else:
+                yield from self._apparatus(manual, child)
+
+    def shares(self, gold: Gold, rows: Sequence[int]) -> list[float]:
+        """Share of the gold's text that the first 1, 2, ... of these rows cover together."""
+        spans = self.spans(gold)
+        total = sum(end - start for start, end in spans)
+        covered = np.zeros(total, dtype=np.bool_)
+        shares: list[float] = []
+        for row in rows:
+            low, high = self.stored.chunks.text_spans[row].tolist()
+            at = 0
+            for start, end in spans:
+                first, last = max(start, low), min(end, high)
+                if first < last:
+                    covered[at + first - start : at + last - start] = True
+                at += end - start
+            shares.append(float(covered.mean()) if total else 1.0)
+        return shares
+
+    # -- the index's rows as sections
+
+    @cached_property
+    def units(self) -> list[str]:
+        """For each row the id of the section that it counts as (see ``unit_key``)."""
+        chunks = self.stored.chunks
+        return [
+            section_id(source, year, unit_key(source, key))
+            for (source, year), key in zip(self.row_editions(), chunks.named, strict=True)
+        ]
+
+    def row_editions(self) -> Iterator[tuple[str, int]]:
+        """Source and year of each row."""
+        for edition in self.stored.manifest.editions:
+            for _ in range(edition.chunks):
+                yield edition.source, edition.year
+
+
+def by_query(golds: Iterable[Gold]) -> dict[str, list[Gold]]:
+    """The golds of each query, in order."""
+    found: dict[str, list[Gold]] = {}
+    for gold in golds:
+        found.setdefault(gold.query_id, []).append(gold)
+    return found
