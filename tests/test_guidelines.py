@@ -28,6 +28,7 @@ from manuals.guideline_headings import (
     Label,
     Outline,
     appendix,
+    contents,
     labels,
 )
 from manuals.icd_guidelines import FRONT, parse_guidelines
@@ -188,6 +189,37 @@ def line(text: str, x0: float, x1: float, y: float, page: int = 1, size: float =
 )
 def test_joint(first: Line, second: Line, expected: str) -> None:
     assert joint(first, second, 540.0) == expected
+
+
+def test_contents_entries() -> None:
+    """Entries that wrap, leave no room for leaders, or put their number on a line of its own."""
+    rows = [
+        ("Section I. Conventions and rules", 540, "................ 7"),
+        ("A. Conventions.", 540, "................. 7"),
+        ("1. Etiology and manifestation (code first, use additional", 400, ""),
+        ("code) notes", 540, ".......... 10"),
+        ("2. Encounters for chemotherapy and radiation therapy", 540, " .. 34"),
+        ("3. Chapter 3: Malformations (Q00-", 500, ""),
+        ("Q99)", 540, "........ 73"),
+        ("a. Complicating pregnancy, childbirth and the puerperium", 539, " 65"),
+        ("4. Chapter 4: Injury and poisoning (S00-T88)", 530, ""),
+        ("76", 90, ""),
+        ("Reserved for future guideline expansion", 540, "..... 77"),
+        ("Section II. Selection", 540, "….. 106"),
+        ("Appendix I", 540, "……………115"),
+    ]
+    lines = [line(text + tail, 72, x1, 100 + 14 * n) for n, (text, x1, tail) in enumerate(rows)]
+    assert [tuple(entry) for entry in contents(lines)] == [
+        ("I", "Conventions and rules", 7),
+        ("I.A", "Conventions", 7),
+        ("I.A.1", "Etiology and manifestation (code first, use additional code) notes", 10),
+        ("I.A.2", "Encounters for chemotherapy and radiation therapy", 34),
+        ("I.A.3", "Chapter 3: Malformations (Q00-Q99)", 73),
+        ("I.A.3.a", "Complicating pregnancy, childbirth and the puerperium", 65),
+        ("I.A.4", "Chapter 4: Injury and poisoning (S00-T88)", 76),
+        ("II", "Selection", 106),
+        ("Appendix I", "", 115),
+    ]
 
 
 def test_furniture_is_what_repeats_in_its_size() -> None:
