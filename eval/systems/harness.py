@@ -128,6 +128,7 @@ def _run(work: Work, stage: Stage, reports: list[dict[str, str]], final: bool) -
     except ImportError as error:
         raise MissingExtra("deepagents", "llm", "the system harness") from error
     from langchain_core.messages import AIMessage, HumanMessage
+    from langchain_core.runnables import RunnableConfig
     from langgraph.errors import GraphRecursionError
 
     if work.model is None:
@@ -151,14 +152,11 @@ def _run(work: Work, stage: Stage, reports: list[dict[str, str]], final: bool) -
         backend=FilesystemBackend(root_dir=FOLDER, virtual_mode=True),
         permissions=[FilesystemPermission(operations=["write"], paths=["/**"], mode="deny")],
     )
-    config: dict[str, Any] = {
-        "recursion_limit": 4 * work.limits.rounds + 20,
-        # One after the other, so that looks are numbered the same in every run.
-        "max_concurrency": 1,
-    }
+    # One tool after the other, so that looks are numbered the same in every run.
+    config = RunnableConfig(recursion_limit=4 * work.limits.rounds + 20, max_concurrency=1)
     start = HumanMessage(material)
     try:
-        state = agent.invoke({"messages": [start]}, config=config)
+        state = agent.invoke({"messages": [start]}, config)
     except GraphRecursionError:
         return [start, AIMessage("(this worker reached its limit of steps)")]
     messages: list[BaseMessage] = state["messages"]

@@ -65,14 +65,16 @@ class ModelSettings:
 
 @dataclass
 class CaseCalls:
-    """What the model wrapper keeps about the case at hand."""
+    """What the model wrapper keeps about the case at hand.
+
+    ``usage`` counts every call, ``from_cache`` the part that the cache answered for nothing.
+    """
 
     journal: Journal | None = None
     cache: Cache | None = None
     usage: Usage = field(default_factory=Usage)
-    replayed: int = 0
+    from_cache: Usage = field(default_factory=Usage)
     repeats: Counter[str] = field(default_factory=Counter)
-    log: list[dict[str, Any]] = field(default_factory=list)
 
 
 def open_model(settings: ModelSettings) -> BaseChatModel:
@@ -173,8 +175,14 @@ class MeteredModel(BaseChatModel):
         key = request_key(request)
         repeat = calls.repeats[key]
         calls.repeats[key] += 1
-        message = self._stored(key, repeat)
-        replayed = message is not None
+        message = self._journaled(key)
+        if message is not None:
+            # Paid for by an earlier start of this case, which has no line in the run yet.
+            self.meter.add(_usage(message))
+        else:
+            message = self._cached(key, repeat)
+            if message is not None:
+                calls.from_cache = calls.from_cache + _usage(message)
         if message is None:
             message = self._call(messages, stop, kwargs)
             stored = message_to_dict(message)
@@ -182,23 +190,18 @@ class MeteredModel(BaseChatModel):
                 calls.journal.put(key, stored)
             if calls.cache is not None:
                 calls.cache.put(key, repeat, stored)
-        usage = _usage(message)
-        calls.usage = calls.usage + usage
-        calls.log.append({"replayed": replayed, "usage": [usage.input, usage.output]})
+        calls.usage = calls.usage + _usage(message)
         _raise_on_stop(message)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
-    def _stored(self, key: str, repeat: int) -> AIMessage | None:
-        """The call's answer from the journal (paid for already), else from the cache (free)."""
+    def _journaled(self, key: str) -> AIMessage | None:
+        """The call's answer when a killed start of this case had it already."""
         calls: CaseCalls = self.calls
-        stored = calls.journal.take(key) if calls.journal is not None else None
-        if stored is None and calls.cache is not None:
-            stored = calls.cache.get(key, repeat)
-        if stored is None:
-            return None
-        calls.replayed += 1
-        found = messages_from_dict([stored])[0]
-        return found if isinstance(found, AIMessage) else None
+        return _message(calls.journal.take(key) if calls.journal is not None else None)
+
+    def _cached(self, key: str, repeat: int) -> AIMessage | None:
+        calls: CaseCalls = self.calls
+        return _message(calls.cache.get(key, repeat) if calls.cache is not None else None)
 
     def _call(
         self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]
@@ -216,6 +219,15 @@ class MeteredModel(BaseChatModel):
             raise ModelStop("bad_response", f"the model returned a {type(message).__name__}")
         meter.add(_usage(message))
         return message
+
+
+def _message(stored: Any) -> AIMessage | None:
+    """A stored message; one that does not read counts as absent."""
+    try:
+        found = messages_from_dict([stored])[0] if stored is not None else None
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found if isinstance(found, AIMessage) else None
 
 
 def _plain(message: BaseMessage) -> dict[str, Any]:

@@ -28,6 +28,14 @@ class Usage:
             self.calls + other.calls,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input - other.input,
+            self.output - other.output,
+            self.cached_input - other.cached_input,
+            self.calls - other.calls,
+        )
+
     @property
     def total(self) -> int:
         """Tokens in and out."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from eval.trec import section_id
 from manuals.library import Library
 from manuals.sections import Manual, Section
 from tam.errors import BadOption, TamError, UnknownYear
@@ -63,7 +64,7 @@ class Books:
 
 def seen(manual: Manual, *sections: Section) -> tuple[str, ...]:
     """The names under which a run records the sections that were shown."""
-    return tuple(f"{manual.source}/{manual.year}/{section.key}" for section in sections)
+    return tuple(section_id(manual.source, manual.year, section.key) for section in sections)
 
 
 def paged(text: str, page: int, again: str) -> str:
