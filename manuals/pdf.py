@@ -38,6 +38,8 @@ _TEXT_BUFFER = 32768
 #: a gap between two runs wider than this share of the size is a space (that after a narrow
 #: character such as "1" reaches 0.3 in the official PDFs, which write their spaces out)
 _SPACE = 0.32
+#: a text object wider than this many sizes a character can hold several cells
+_STRETCHED = 0.64
 #: baselines nearer than this share of the size make one line (superscripts lie off it)
 _BASELINE = 0.45
 
@@ -241,7 +243,8 @@ def _runs(page: Any) -> list[_Run]:
     pointer = ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort))
     size = ctypes.c_float()
     box = [ctypes.c_float() for _ in range(4)]
-    fonts: dict[int | None, tuple[str, bool, bool]] = {}
+    fonts: dict[int, tuple[str, bool, bool]] = {}
+    cells = _Cells(textpage.raw)
     runs: list[_Run] = []
     for order, (item, outer) in enumerate(_text_objects(page)):
         units = pdfium.FPDFTextObj_GetText(item, textpage.raw, pointer, _TEXT_BUFFER)
@@ -252,18 +255,67 @@ def _runs(page: Any) -> list[_Run]:
         pdfium.FPDFTextObj_GetFontSize(item, size)
         pdfium.FPDFPageObj_GetBounds(item, *box)
         font = pdfium.FPDFTextObj_GetFont(item)
-        address = ctypes.cast(font, ctypes.c_void_p).value
-        if address not in fonts:
-            fonts[address] = _font(font)
-        name, bold, italic = fonts[address]
+        name, bold, italic = fonts.get(_address(font)) or fonts.setdefault(
+            _address(font), _font(font)
+        )
         matrix = outer.after(_matrix(item))
         points = round(size.value * (matrix.c**2 + matrix.d**2) ** 0.5, 2)
         corners = [outer.point(box[0].value, box[1].value), outer.point(box[2].value, box[3].value)]
-        x0, x1 = (round(x - left, 2) for x in sorted(x for x, _ in corners))
-        fragment = Fragment(text, name, points, bold, italic, x0, x1)
-        runs.append(_Run(round(top - matrix.f, 2), order, fragment))
+        x0, x1 = sorted(x for x, _ in corners)
+        parts = [(text, x0, x1)]
+        if " " in text and x1 - x0 > _STRETCHED * points * len(text):
+            parts = cells.of(item, 2 * points) or parts
+        for part, start, end in parts:
+            fragment = Fragment(
+                part, name, points, bold, italic, round(start - left, 2), round(end - left, 2)
+            )
+            runs.append(_Run(round(top - matrix.f, 2), order, fragment))
     textpage.close()
     return runs
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item, ctypes.c_void_p).value or 0
+
+
+class _Cells:
+    """Parts of text objects that hold several cells of a table's row, by their characters.
+
+    Some rows are drawn as one object in which only the positions tell the cells apart.
+    """
+
+    def __init__(self, textpage: Any) -> None:
+        self._textpage = textpage
+        self._characters: dict[int, list[int]] | None = None
+
+    def _of_objects(self) -> dict[int, list[int]]:
+        if self._characters is None:
+            self._characters = {}
+            for index in range(pdfium.FPDFText_CountChars(self._textpage)):
+                item = pdfium.FPDFText_GetTextObject(self._textpage, index)
+                if item:
+                    self._characters.setdefault(_address(item), []).append(index)
+        return self._characters
+
+    def of(self, item: Any, gap: float) -> list[tuple[str, float, float]]:
+        """(text, left, right) of the parts between gaps wider than ``gap``, in points."""
+        box = [ctypes.c_double() for _ in range(4)]
+        parts: list[tuple[str, float, float]] = []
+        text, start, end = "", 0.0, 0.0
+        for index in self._of_objects().get(_address(item), ()):
+            character = chr(pdfium.FPDFText_GetUnicode(self._textpage, index)).translate(_MARKS)
+            if character.isspace():
+                text += " " if text else ""
+                continue
+            pdfium.FPDFText_GetCharBox(self._textpage, index, *box)
+            if text and box[0].value - end > gap:
+                parts.append((text.strip(), start, end))
+                text = ""
+            if not text:
+                start = box[0].value
+            text += character
+            end = box[1].value
+        return [*parts, (text, start, end)] if parts else []
 
 
 def _visual_lines(runs: Sequence[_Run], page: int) -> Iterator[Line]:

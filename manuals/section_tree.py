@@ -49,7 +49,8 @@ class SectionTree:
     ) -> Node:
         """Close all of this rank and below, and open a section under what is left open.
 
-        A key that was there before gets ``#2``, ``#3``, ...
+        A key that was there before gets ``#2``, ``#3``, ... ``start`` is -1 when the heading is
+        still to be written (``begin``).
         """
         self.close(rank)
         self._keys[key] += 1
@@ -59,6 +60,12 @@ class SectionTree:
         self._nodes.append(node)
         self._stack.append(node)
         return node
+
+    def begin(self, start: int) -> None:
+        """Sections opened with a start of -1 begin at this offset."""
+        for node in self._stack:
+            if node.start < 0:
+                node.start = start
 
     def close(self, rank: int) -> None:
         """Close all open sections of this rank and below."""

@@ -51,7 +51,10 @@ _INLINE: tuple[tuple[BlockKind, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows that belong together. ``groups`` are the parts that the kind's pattern caught."""
+    """Rows that belong together, labels among them, with the text of all others.
+
+    ``groups`` are the parts that the kind's pattern caught.
+    """
 
     kind: BlockKind
     rows: tuple[Row, ...]
@@ -59,27 +62,36 @@ class Block:
     groups: tuple[str, ...] = ()
 
     @property
-    def page(self) -> int:
-        return self.rows[0].line.page
+    def first(self) -> Row:
+        """The first row that is no label."""
+        return next(row for row in self.rows if row.role != "label")
 
     @property
-    def size(self) -> float:
-        return self.rows[0].line.size
+    def page(self) -> int:
+        return self.first.line.page
 
     @property
     def x0(self) -> float:
-        return self.rows[0].line.x0
+        return self.first.line.x0
 
 
 def blocks(rows: Iterable[Row], sizes: Sizes, hyphens: Hyphens) -> Iterator[Block]:
-    """Rows of text (no furniture) as blocks, in order."""
+    """Rows (no page heads and feet) as blocks, in order.
+
+    A margin label stays where it stands, inside the block before or after it.
+    """
     pending: list[Row] = []
+    last: Row | None = None
     for row in rows:
-        if pending and not (_continues(row) or _heading_goes_on(pending[-1], row, sizes)):
+        if row.role == "label":
+            pending.append(row)
+            continue
+        if last is not None and not (_continues(row) or _heading_goes_on(last, row, sizes)):
             yield _block(pending, sizes, hyphens)
             pending = []
         pending.append(row)
-    if pending:
+        last = row
+    if last is not None:
         yield _block(pending, sizes, hyphens)
 
 
@@ -111,8 +123,9 @@ def _heading_goes_on(last: Row, row: Row, sizes: Sizes) -> bool:
 
 
 def _block(rows: list[Row], sizes: Sizes, hyphens: Hyphens) -> Block:
-    text = join_lines([row.text for row in rows], hyphens)
-    kind, groups = _classify(rows, text, sizes)
+    words = [row for row in rows if row.role != "label"]
+    text = join_lines([row.text for row in words], hyphens)
+    kind, groups = _classify(words, text, sizes)
     return Block(kind, tuple(rows), text, groups)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from manuals.pdf import Line, split_line
+from manuals.pdf import HYPHEN, Line, split_line
 
 Role = Literal["furniture", "label", "body", "historical"]
 
@@ -23,6 +23,7 @@ _ANCHOR = re.compile(r"^Ch\. ?\d+( Pt\. ?[A-Z])?( (Intro|Concl)\. Comment\.)?$")
 _RULE = re.compile(r"^(\* ?){3,}$")
 _LABEL = re.compile(r"^(Historical|Note|Historical Note)$")
 _MARKER = re.compile(r"^(\([A-Za-z0-9]{1,5}\)|\d{1,2}\.|[A-Z]\.|[•⚫●▪*†]+)(\s|$)")
+_BULLET = re.compile(r"^[•⚫●▪*†]")
 _CONTENTS = "TABLE OF CONTENTS"
 #: parts two cells of a table's row in the text
 CELLS = " | "
@@ -206,16 +207,19 @@ def _joint(before: Row | None, row: Row, right: dict[float, float]) -> str:
     line, last = row.line, before.line
     same_size = abs(line.size - last.size) < 0.08 * max(line.size, last.size)
     short = last.x1 < right.get(last.size, last.x1) - 3.5 * last.size
+    if before.role == row.role and last.text.endswith(HYPHEN):
+        return " "
     if before.role != row.role or (not same_size and row.cells == before.cells == 1):
         return "\n\n"
+    # A running text can wrap before "(ii)"; a list's item stands left of the line above.
+    item = bool(_BULLET.match(row.text)) or (is_marker(row.text) and line.x0 < last.x0 - 3)
     if line.page != last.page:
-        if row.cells > 1 and before.cells > 1:
-            return "\n"
-        if short or not same_size or is_marker(row.text):
-            return "\n\n"
-        return " "
+        if row.cells > 1 or before.cells > 1:
+            return "\n" if row.cells > 1 and before.cells > 1 else "\n\n"
+        ended = last.text[-1:] in ".:;—" and is_marker(row.text)
+        return "\n\n" if short or item or ended or line.bold != last.bold else " "
     if line.y1 - last.y1 > 1.55 * max(line.size, last.size):
         return "\n\n"
-    if row.cells > 1 or before.cells > 1 or short or is_marker(row.text):
+    if row.cells > 1 or before.cells > 1 or short or item:
         return "\n"
     return " "
