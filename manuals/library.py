@@ -5,19 +5,19 @@ from __future__ import annotations
 import bisect
 import difflib
 import importlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from manuals.codes import is_code
 from manuals.discover import discover
+from manuals.icd import CodeView, look_up_code
+from manuals.keys import Reference, parse_reference
 from manuals.sections import SOURCES, Edition, Manual, Section
-from manuals.store import load_edition, load_manual
+from manuals.statute_index import StatuteIndex
+from manuals.store import collector_paused, load_edition, load_manual
 from tam.errors import BadOption, ManualError, UnknownKey, UnknownYear
-
-if TYPE_CHECKING:
-    from manuals.icd import CodeView
-    from manuals.keys import Reference
 
 #: source -> (module, function) that parses its files
 PARSERS: dict[str, tuple[str, str]] = {
@@ -31,6 +31,9 @@ PARSERS: dict[str, tuple[str, str]] = {
     "ussg": ("manuals.ussg", "parse_ussg"),
 }
 
+#: sources whose keys are paths of titles
+INDEX_SOURCES = frozenset({"index", "eindex", "drugs", "neoplasm"})
+
 #: how many near keys an error names
 NEAREST = 5
 
@@ -40,8 +43,9 @@ class Found:
     """What a lookup found.
 
     ``section`` is the one asked for or, when the tree does not go as deep, the nearest one above
-    it (``exact`` is False then, and ``asked`` says what was asked for). ``code`` is the full view
-    of an ICD-10-CM code with all that it inherits. ``latest`` says that no year was asked for and
+    it (``exact`` is False then, and ``asked`` says what was asked for); ``also`` are further rows
+    of Appendix A for the same statute. ``code`` is the full view of an ICD-10-CM code with all
+    that it inherits. ``latest`` says that no year was asked for and
     the newest edition that holds the key was taken; ``other_years`` are the other editions.
     """
 
@@ -50,9 +54,19 @@ class Found:
     reference: Reference
     asked: str
     exact: bool
+    also: tuple[Section, ...] = ()
     code: CodeView | None = None
     latest: bool = False
     other_years: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Sections of one edition for a reference; ``depth`` 0 when they are exactly what it names."""
+
+    manual: Manual
+    sections: tuple[Section, ...]
+    depth: int
 
 
 class Library:
@@ -106,7 +120,8 @@ class Library:
         edition = self.edition(source, year)
         manual = self._manuals.get(edition)
         if manual is None:
-            manual = self._load(edition)
+            with collector_paused():
+                manual = self._load(edition)
             if keep:
                 self._manuals[edition] = manual
         return manual
@@ -125,32 +140,27 @@ class Library:
         the tree gives the nearest section above. Raises ``BadReference``, ``UnknownYear``, and
         ``UnknownKey`` with the nearest keys and the years that hold it.
         """
-        from manuals.keys import parse_reference
-
         reference = parse_reference(typed) if isinstance(typed, str) else typed
         pairs = self._editions_for(reference, year, source)
-        asked = _keys(reference, pairs[0].source)[0]
-        best: tuple[int, Edition, Section] | None = None
+        best: _Match | None = None
         for edition in pairs:
-            for depth, key in enumerate(_keys(reference, edition.source)):
-                section = self._section(edition, key)
-                if section is not None and (best is None or depth < best[0]):
-                    best = (depth, edition, section)
-                    break
-            if best is not None and best[0] == 0:
+            match = self._match(edition, reference)
+            if match is not None and (best is None or match.depth < best.depth):
+                best = match
+            if best is not None and best.depth == 0:
                 break
         if best is None:
             raise self._unknown(reference, pairs, year)
-        depth, edition, section = best
-        manual = self.manual(edition.source, edition.year)
-        others = [other for other in self.years(edition.source) if other != edition.year]
+        manual = best.manual
+        others = [other for other in self.years(manual.source) if other != manual.year]
         return Found(
             manual=manual,
-            section=section,
+            section=best.sections[0],
             reference=reference,
-            asked=asked,
-            exact=depth == 0,
-            code=self._code(manual, reference),
+            asked=_keys(reference, manual.source)[0],
+            exact=best.depth == 0,
+            also=best.sections[1:],
+            code=_code_view(manual, reference),
             latest=year is None and bool(others),
             other_years=tuple(others),
         )
@@ -175,23 +185,17 @@ class Library:
             )
         return sorted(chosen, key=lambda edition: -edition.year)
 
-    def _section(self, edition: Edition, key: str) -> Section | None:
-        """The section with the key; index titles are found in any case of their letters."""
+    def _match(self, edition: Edition, reference: Reference) -> _Match | None:
+        """What an edition holds of a reference: the first of its keys that is there."""
         manual = self.manual(edition.source, edition.year)
-        section = manual.by_key.get(key)
-        if section is None and edition.source == "tabular":
-            return _code_section(manual, key)
-        if section is None and edition.source in ("index", "eindex", "drugs", "neoplasm"):
-            folded = key.casefold()
-            return next((s for s in manual.sections if s.key.casefold() == folded), None)
-        return section
-
-    def _code(self, manual: Manual, reference: Reference) -> CodeView | None:
-        if manual.source != "tabular" or reference.kind != "code":
-            return None
-        from manuals.icd import look_up_code
-
-        return look_up_code(manual, reference.full_key)
+        if manual.source == "ussg" and reference.kind == "statute":
+            found = StatuteIndex(manual).rows(reference.key, reference.subdivisions)
+            return _Match(manual, found.rows, 0 if found.exact else 1) if found.rows else None
+        for depth, key in enumerate(_keys(reference, manual.source)):
+            section = find_section(manual, key)
+            if section is not None:
+                return _Match(manual, (section,), depth)
+        return None
 
     def _unknown(
         self, reference: Reference, tried: Sequence[Edition], year: int | None
@@ -204,7 +208,8 @@ class Library:
                 for edition in self.editions
                 if edition.source in sources
                 and edition not in tried
-                and self._section(edition, _keys(reference, edition.source)[0])
+                and (match := self._match(edition, reference)) is not None
+                and match.depth == 0
             }
         )
         where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
@@ -213,67 +218,78 @@ class Library:
         if reference.kind == "code" and manual.source == "tabular":
             line, near = _why_no_code(manual, key)
         else:
-            near = nearest_keys(key, [manual])
+            near = nearest_keys(key, manual)
             line += f"; nearest: {', '.join(near)}" if near else ""
         if years:
             line += f"; it is in {', '.join(map(str, years))}: give one of these years"
         return UnknownKey(line, nearest=near, years=years)
 
 
-def nearest_keys(key: str, manuals: Iterable[Manual], count: int = NEAREST) -> tuple[str, ...]:
-    """Keys that look like ``key``, best first: its neighbours in order and in spelling."""
-    scored: dict[str, float] = {}
-    for manual in manuals:
-        head, joint, _ = key.rpartition(" > ")
-        above = manual.by_key.get(head)
-        if above is not None and joint:
-            near = [child.key for child in manual.children(above)]
-        else:
-            near = _neighbours(key, manual)
-            if manual.source in ("index", "eindex", "drugs", "neoplasm"):
-                terms = [k for k in manual.by_key if " > " not in k]
-                near += difflib.get_close_matches(key, terms, count, cutoff=0.7)
-        for other in near:
-            scored[other] = difflib.SequenceMatcher(None, key.lower(), other.lower()).ratio()
-    ranked = sorted(scored, key=lambda other: (-scored[other], other))
-    return tuple(ranked[:count])
+def find_section(manual: Manual, key: str) -> Section | None:
+    """The section with the key.
+
+    A code with a seventh character is found at its stem, and an index title in any case of its
+    letters.
+    """
+    section = manual.by_key.get(key)
+    if section is None and manual.source == "tabular" and is_code(key):
+        try:
+            return look_up_code(manual, key).section
+        except UnknownKey:
+            return None
+    if section is None and manual.source in INDEX_SOURCES:
+        folded = key.casefold()
+        return next((s for s in manual.sections if s.key.casefold() == folded), None)
+    return section
+
+
+def nearest_keys(key: str, manual: Manual, count: int = NEAREST) -> tuple[str, ...]:
+    """Keys that look like ``key``, best first: what stands above it and its neighbours."""
+    head, joint, _ = key.rpartition(" > ")
+    above = manual.by_key.get(head) if joint else None
+    if above is not None:
+        near = [child.key for child in manual.children(above)]
+    else:
+        near = _neighbours(key, manual)
+        if manual.source in INDEX_SOURCES:
+            terms = [other for other in manual.by_key if " > " not in other]
+            near += difflib.get_close_matches(key, terms, count, cutoff=0.7)
+    scored = {other: _likeness(key.lower(), other.lower()) for other in near}
+    return tuple(sorted(scored, key=lambda other: (-scored[other], other))[:count])
+
+
+def _likeness(key: str, other: str) -> float:
+    """How alike two keys look; a slip is likelier at the end of a number than at its start."""
+    same_start = len(os.path.commonprefix([key, other]))
+    return difflib.SequenceMatcher(None, key, other).ratio() + same_start / len(key)
 
 
 def _neighbours(key: str, manual: Manual, width: int = 60) -> list[str]:
-    keys = sorted(manual.by_key)
+    """Keys next to ``key`` in alphabetic order, of those that are not much longer."""
+    keys = sorted(other for other in manual.by_key if len(other) <= len(key) + 1)
     at = bisect.bisect_left(keys, key)
     return keys[max(at - width, 0) : at + width]
 
 
 def _keys(reference: Reference, source: str) -> tuple[str, ...]:
     """The keys to try in a source's editions, from what was named upwards."""
-    if source == "ussg" and reference.kind == "statute":
-        keys = [f"Appendix A > {key}" for key in reference.candidates]
-        return tuple(keys)
+    if source == "ussg":
+        return (reference.appendix_key, *reference.candidates[1:])
     return reference.candidates
 
 
-def _code_section(manual: Manual, key: str) -> Section | None:
-    """The section of a code with a seventh character: that of its stem."""
-    from manuals.codes import is_code
-    from manuals.icd import look_up_code
-
-    if not is_code(key):
+def _code_view(manual: Manual, reference: Reference) -> CodeView | None:
+    if manual.source != "tabular" or reference.kind != "code":
         return None
-    try:
-        return look_up_code(manual, key).section
-    except UnknownKey:
-        return None
+    return look_up_code(manual, reference.full_key)
 
 
 def _why_no_code(manual: Manual, key: str) -> tuple[str, tuple[str, ...]]:
     """What the Tabular List has to say on a code that it does not hold, and codes near it."""
-    from manuals.icd import look_up_code
-
     try:
         look_up_code(manual, key)
     except UnknownKey as error:
-        return str(error), error.nearest or nearest_keys(key, [manual])
+        return str(error), error.nearest or nearest_keys(key, manual)
     return f"{manual.edition.name} has no section of its own for {key}", (key,)
 
 

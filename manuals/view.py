@@ -41,7 +41,7 @@ def remark(found: Found) -> str:
     """One line on how the lookup came to this section; empty when it is plainly the one asked."""
     name = found.manual.edition.name
     if not found.exact:
-        return f"{name} has no section {found.asked}; this is the nearest above it"
+        return f"{name} has nothing under exactly {found.asked}; this is the nearest"
     if found.latest:
         others = ", ".join(map(str, found.other_years))
         return f"the newest edition here that has it; other editions here: {others}"
@@ -56,6 +56,7 @@ def section_record(found: Found) -> dict[str, Any]:
         "exact": found.exact,
         "latest": found.latest,
         "other_years": list(found.other_years),
+        "also": [other.key for other in found.also],
         "key": section.key,
         "citation": citation(found),
         "title": section_title(found),

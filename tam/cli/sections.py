@@ -94,10 +94,18 @@ def section_lines(found: Found, full: bool = False) -> list[str]:
     most = len(children) if full else CHILDREN_SHOWN
     lines += _block(f"below ({len(children)})", children_lines(children, most))
     lines += _block("points to", _ref_lines(found, full))
+    lines += _block("see also", [other.heading for other in found.also])
     file = manual.file_at(section.span[0])
-    pages = f", PDF pages {section.pages[0]}-{section.pages[1]}" if section.pages else ""
-    lines += ["", f"{file.path}{pages}, characters {section.span[0]}-{section.span[1]}"]
+    place = f"characters {section.span[0]}-{section.span[1]}"
+    lines += ["", f"{file.path}{_pages(section.pages)}, {place}"]
     return lines
+
+
+def _pages(pages: tuple[int, int] | None) -> str:
+    if pages is None:
+        return ""
+    first, last = pages
+    return f", PDF page {first}" if first == last else f", PDF pages {first}-{last}"
 
 
 def _text(found: Found, full: bool) -> list[str]:
