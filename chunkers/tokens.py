@@ -5,10 +5,12 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from functools import lru_cache
-
-from tokenizers import Tokenizer
+from typing import TYPE_CHECKING
 
 from tam.models import DEFAULT_ENCODER, model_file
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 
 @lru_cache(maxsize=4)
@@ -17,6 +19,8 @@ def load_tokenizer(encoder: str = DEFAULT_ENCODER) -> Tokenizer:
 
     Raises ``BadOption`` when the model or its ``tokenizer.json`` is not to be had.
     """
+    from tokenizers import Tokenizer
+
     tokenizer: Tokenizer = Tokenizer.from_file(str(model_file(encoder, "tokenizer.json")))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -52,6 +56,4 @@ class TokenIndex:
 
     def count(self, span: tuple[int, int]) -> int:
         """Number of tokens that start in ``[start, end)``."""
-        return bisect.bisect_left(self._starts, span[1]) - bisect.bisect_left(
-            self._starts, span[0]
-        )
+        return bisect.bisect_left(self._starts, span[1]) - bisect.bisect_left(self._starts, span[0])

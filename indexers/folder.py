@@ -141,7 +141,10 @@ class ChunkTable:
     @cached_property
     def _keys(self) -> tuple[npt.NDArray[np.int32], list[str]]:
         column = self._table(["keys"]).column("keys").combine_chunks()
-        return np.asarray(column.offsets), column.flatten().to_pylist()
+        offsets = column.offsets
+        # numpy.asarray would do, but pyarrow imports pandas for it.
+        array = np.frombuffer(offsets.buffers()[1], np.int32, len(offsets), offsets.offset * 4)
+        return array, column.flatten().to_pylist()
 
     def keys(self, row: int) -> tuple[str, ...]:
         """The keys of all sections that the chunk holds or cuts, in document order."""

@@ -42,10 +42,23 @@ def match_marks(text: str, terms: Mapping[str, float], tokeniser: Tokeniser) -> 
     for found in _WORD.finditer(text):
         word = found.group()
         if any(term in terms for term in tokeniser.terms(word)):
-            inner = word.strip("\"'“”‘’.,;:!?[]")
+            inner = _inner(word)
             start = found.start() + word.find(inner)
             marks.append((start, start + len(inner)))
     return tuple(marks)
+
+
+def _inner(word: str) -> str:
+    """A word without punctuation round it; brackets that pair inside it stay."""
+    while True:
+        inner = word.strip("\"'“”‘’.,;:!?[]")
+        if inner.count(")") > inner.count("("):
+            inner = inner.removesuffix(")")
+        elif inner.count("(") > inner.count(")"):
+            inner = inner.removeprefix("(")
+        if inner == word:
+            return inner
+        word = inner
 
 
 def _clip(text: str, size: int, at: int = 0) -> str:

@@ -299,6 +299,8 @@ class Index:
                             missing.append(task)
                         else:
                             found[leg, task] = kept
+                    if not missing:
+                        continue
                     texts = [task.text for task in missing]
                     lists = LEGS[leg](self.stored, texts, self._allow(wanted), depth, cache)
                     for task, each in zip(missing, lists, strict=True):

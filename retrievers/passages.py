@@ -17,6 +17,7 @@ PASSAGE_WORDS = 60
 #: a line that opens a list item begins a passage of its own once the current one has this many
 MIN_WORDS = 8
 
+_BULLET = re.compile(r"\s*[-*•–]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
 
 
@@ -28,6 +29,7 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
             fresh = True
             continue
         fresh = fresh or bool(_ITEM.match(line))
+        line = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         start = 0
         for found in SENTENCE_END.finditer(line):
             yield line[start : found.start()].strip(), fresh

@@ -20,9 +20,7 @@ def run(scores: dict[str, float]) -> Ranked:
 
 
 def named(fused: Fused) -> dict[str, float]:
-    return {
-        NAMES[row]: score for row, score in zip(fused.rows, fused.scores.tolist(), strict=True)
-    }
+    return {NAMES[row]: score for row, score in zip(fused.rows, fused.scores.tolist(), strict=True)}
 
 
 FIRST = run({"a": 9.0, "b": 7.5, "c": 7.0, "d": 2.0})

@@ -16,7 +16,7 @@ from retrievers.index import DEFAULT_K, Clock, Index, open_index
 from retrievers.passages import PASSAGE_FUSIONS
 from retrievers.settings import QUERY_MODES, RETRIEVERS, Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
-from tam.errors import BadOption
+from tam.errors import BadOption, TamError
 
 #: far above any case, far below what would fill the memory
 LONGEST_QUERY = 1_000_000
@@ -171,7 +171,11 @@ def _explain(
         click.echo(f"fusion {settings.fusion}{constant}, depth {settings.depth}")
     click.echo(f"filter: {wanted.describe()}")
     for index in indexes:
-        for line in index.describe_allowed(wanted):
+        try:
+            lines = index.describe_allowed(wanted)
+        except TamError as error:
+            lines = [f"left out: {error}"]
+        for line in lines:
             click.echo(f"  {index.corpus}: {line}")
     stages = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in clock.items())
     click.echo(f"time: {stages}; all {total * 1000:.0f} ms")
