@@ -292,7 +292,7 @@ class Reader:
             if not anew and (top < order or self._places[-1] <= x + 6):
                 break
             self._drop(len(placed.forms) - 1)
-        depth = placed.place(name, compound, ())
+        depth = placed.place(name, compound)
         del self._places[depth:]
         self._places.append(x)
         return depth
