@@ -71,10 +71,7 @@ class TransformerEncoder:
 
     @cached_property
     def dim(self) -> int:
-        dim: int | None = self._model("float32").get_sentence_embedding_dimension()
-        if dim is None:
-            raise BadOption(f"{self.name}: the model does not say its dimension; choose another")
-        return dim
+        return int(self.encode_queries(["dimension"]).shape[1])
 
     @cached_property
     def window(self) -> int:
