@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Before torch loads: its threads must not spin while other tests run beside.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
