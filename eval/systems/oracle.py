@@ -21,10 +21,10 @@ def solve(work: Work) -> Outcome:
     """Ask once with the gold sections; a gold that no edition here holds is left out."""
     shown = []
     names = []
-    for source, year, key in work.gold_sections:
+    for gold in work.golds:
         try:
-            manual = work.books.library.manual(source, year)
-            section = manual.get(key)
+            manual = work.books.library.manual(gold.source, gold.year)
+            section = manual.get(gold.key)
         except TamError:
             continue
         text = manual.subtree_text(section)
@@ -34,13 +34,13 @@ def solve(work: Work) -> Outcome:
             {
                 "citation": section.citation,
                 "title": section.title,
-                "source": source,
-                "year": year,
-                "key": key,
+                "source": gold.source,
+                "year": gold.year,
+                "key": gold.key,
                 "text": text,
             }
         )
-        names.append(f"{source}/{year}/{key}")
+        names.append(gold.section)
     work.record("gold_sections", {}, ToolResult("", tuple(names)))
     prompt = render(
         "single_pass",

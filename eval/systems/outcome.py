@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from eval.cases import Case
+from eval.golds import Gold
 from eval.systems.tooling import Books, Tool, ToolResult
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Work:
     limits: Limits
     model: BaseChatModel | None = None
     structured: Structured = "json_schema"
-    gold_sections: tuple[tuple[str, int, str], ...] = ()
+    golds: tuple[Gold, ...] = ()
     looks: list[Look] = field(default_factory=list)
     tool_calls: int = 0
     steps: list[dict[str, Any]] = field(default_factory=list)

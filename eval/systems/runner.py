@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eval.cases import Case
+from eval.golds import Gold
 from eval.systems.calls import Cache
 from eval.systems.folder import RunFolder
 from eval.systems.outcome import Domain, Limits, Outcome, Structured, Work
 from eval.systems.spending import BudgetReached, Meter
+from eval.systems.stages import gold_record
 from eval.systems.tooling import Books
 from tam.errors import RunError
 
@@ -39,7 +41,7 @@ class Job:
 
     case: Case
     books: Books
-    gold_sections: tuple[tuple[str, int, str], ...] = ()
+    golds: tuple[Gold, ...] = ()
 
 
 @dataclass
@@ -187,7 +189,7 @@ def solve_one(
         books=job.books,
         limits=plan.limits,
         structured=plan.structured,
-        gold_sections=job.gold_sections,
+        golds=job.golds,
     )
     usage: dict[str, int] = {}
     paid: dict[str, int] = {}
@@ -220,6 +222,8 @@ def solve_one(
         "status": outcome.status,
         "detail": outcome.detail[:500],
         "prediction": outcome.prediction,
+        "reference": list(job.case.codes) if plan.domain == "icd" else job.case.level,
+        "golds": [gold_record(gold, job.books.library) for gold in job.golds],
         "answer": outcome.answer,
         "cited": list(outcome.cited),
         "looks": [look.to_json() for look in work.looks],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from eval.cases import Case, read_cases, read_years, with_years
-from eval.golds import given_golds, read_given
+from eval.golds import Gold, given_golds, read_given
 from eval.systems.books import Shelf
 from eval.systems.calls import Cache
 from eval.systems.folder import RunFolder
@@ -19,6 +19,7 @@ from eval.systems.privacy import guard
 from eval.systems.prompting import prompt_hashes
 from eval.systems.runner import Job, Plan, Report, run, system_named
 from eval.systems.spending import Meter, Price, read_prices
+from manuals.library import Library
 from tam import __version__
 from tam.errors import RunError, UnknownYear
 from tam.files import sha256_file
@@ -155,20 +156,16 @@ def _jobs(asked: Start, cases: Sequence[Case], index: Index) -> tuple[list[Job],
     if left_out:
         shown = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
         notes = (f"{len(left_out)} of {len(cases)} cases left out ({shown}): {reason}",)
-    if asked.system == "oracle-sections":
-        jobs = _with_golds(asked, jobs, index)
-    return jobs, notes
+    return _with_golds(asked, jobs, index), notes
 
 
 def _with_golds(asked: Start, jobs: Sequence[Job], index: Index) -> list[Job]:
     """The jobs with their gold sections: given ones, else those that the rules of golds find."""
     editions = {job.case.case_id: dict(job.books.years) for job in jobs}
-    golds = case_golds(
-        asked.domain, [job.case for job in jobs], editions, index.library, asked.gold
-    )
-    by_case: dict[str, list[tuple[str, int, str]]] = {}
-    for gold in golds:
-        by_case.setdefault(gold.query_id, []).append((gold.source, gold.year, gold.key))
+    cases = [job.case for job in jobs]
+    by_case: dict[str, list[Gold]] = {}
+    for gold in case_golds(asked.domain, cases, editions, index.library, asked.gold):
+        by_case.setdefault(gold.query_id, []).append(gold)
     return [Job(job.case, job.books, tuple(by_case.get(job.case.case_id, ()))) for job in jobs]
 
 
@@ -176,9 +173,9 @@ def case_golds(
     domain: str,
     cases: Sequence[Case],
     editions: dict[str, dict[str, int]],
-    library: Any,
+    library: Library,
     given: Path | None,
-) -> list[Any]:
+) -> list[Gold]:
     """Gold sections of cases: those of a file, else by the rules of ``icd_golds`` (the codes'
     own sections and what leads to them) or ``legal_golds``."""
     if given is not None:

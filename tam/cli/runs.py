@@ -107,22 +107,10 @@ class _ProgressLine:
 
 @click.command("score")
 @click.argument("runs", nargs=-1, required=True)
-@click.option(
-    "--cases", type=click.Path(path_type=Path), help="Cases; those of the run if not given."
-)
-@click.option("--years", type=click.Path(path_type=Path))
-@click.option("--gold", type=click.Path(path_type=Path), help="Given gold sections (JSONL).")
 @click.option("--report", is_flag=True, help="Write report.html with a viewer of every case.")
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON.")
-def score(
-    runs: tuple[str, ...],
-    cases: Path | None,
-    years: Path | None,
-    gold: Path | None,
-    report: bool,
-    as_json: bool,
-) -> None:
-    """Score a run; or compare two:  tam score compare A B.
+def score(runs: tuple[str, ...], report: bool, as_json: bool) -> None:
+    """Score runs; or compare two:  tam score compare A B.
 
     \b
     Example:
@@ -137,4 +125,4 @@ def score(
         click.echo(compare_command(Path(runs[1]), Path(runs[2]), as_json))
         return
     for path in runs:
-        click.echo(score_command(Path(path), cases, years, gold, report, as_json))
+        click.echo(score_command(Path(path), report, as_json))

@@ -1,0 +1,175 @@
+"""A server on loopback that speaks the chat-completions protocol and plays scripted replies.
+
+A script is a function from the request's JSON to a ``Reply``; faults are replies too. It counts
+what it was asked, so that a test can tell that nothing was asked twice.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer: a text, tool calls, or a fault."""
+
+    text: str | None = None
+    tool_calls: Sequence[tuple[str, dict[str, Any] | str]] = ()
+    status: int = 200
+    retry_after: float | None = None
+    finish: str | None = None
+    refusal: str | None = None
+    delay: float = 0.0
+    raw: bytes | None = None
+    error_code: str | None = None
+
+
+Script = Callable[[Request], Reply]
+
+
+@dataclass
+class Server:
+    """A running server: its base URL and the requests it got."""
+
+    url: str
+    requests: list[Request] = field(default_factory=list)
+
+
+@contextmanager
+def serving(script: Script) -> Iterator[Server]:
+    """Serve the script on a free loopback port until the block ends."""
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            request = json.loads(self.rfile.read(length))
+            with lock:
+                server.requests.append(request)
+                reply = script(request)
+            if reply.delay:
+                time.sleep(reply.delay)
+            try:
+                _answer(self, request, reply)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # the client gave up waiting, as a time-out test wants
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(f"http://127.0.0.1:{http.server_address[1]}/v1")
+    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+
+
+def _answer(handler: BaseHTTPRequestHandler, request: Request, reply: Reply) -> None:
+    if reply.raw is not None:
+        _send(handler, reply.status, reply.raw, "application/json")
+        return
+    if reply.status != 200:
+        body = {"error": {"message": "scripted fault", "code": reply.error_code, "type": "x"}}
+        _send(
+            handler, reply.status, json.dumps(body).encode(), "application/json", reply.retry_after
+        )
+        return
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+    if reply.refusal is not None:
+        message["refusal"] = reply.refusal
+    if reply.tool_calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{len(request['messages'])}_{number}",
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "arguments": args if isinstance(args, str) else json.dumps(args),
+                },
+            }
+            for number, (name, args) in enumerate(reply.tool_calls)
+        ]
+    finish = reply.finish or ("tool_calls" if reply.tool_calls else "stop")
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    if request.get("stream"):
+        _stream(handler, message, finish, usage)
+        return
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": request.get("model", "scripted"),
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": usage,
+    }
+    _send(handler, 200, json.dumps(body).encode(), "application/json")
+
+
+def _stream(
+    handler: BaseHTTPRequestHandler, message: dict[str, Any], finish: str, usage: dict[str, int]
+) -> None:
+    def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": "scripted",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+        }
+
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    text = message["content"] or ""
+    deltas += [{"content": text[at : at + 20]} for at in range(0, len(text), 20)]
+    deltas += [
+        {"tool_calls": [{"index": number, **call}]}
+        for number, call in enumerate(message.get("tool_calls", ()))
+    ]
+    lines = [chunk(delta) for delta in deltas] + [chunk({}, finish)]
+    lines.append({**chunk({}), "choices": [], "usage": usage})
+    body = "".join(f"data: {json.dumps(line)}\n\n" for line in lines) + "data: [DONE]\n\n"
+    _send(handler, 200, body.encode(), "text/event-stream")
+
+
+def _send(
+    handler: BaseHTTPRequestHandler,
+    status: int,
+    body: bytes,
+    kind: str,
+    retry_after: float | None = None,
+) -> None:
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    handler.send_header("Content-Length", str(len(body)))
+    if retry_after is not None:
+        handler.send_header("Retry-After", str(retry_after))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def in_turn(*replies: Reply) -> Script:
+    """A script that plays the replies one after the other, the last one for ever."""
+    position = iter(range(10**9))
+
+    def script(request: Request) -> Reply:
+        return replies[min(next(position), len(replies) - 1)]
+
+    return script
+
+
+def last_user(request: Request) -> str:
+    """The text of the last user message."""
+    texts = [m["content"] for m in request["messages"] if m["role"] == "user"]
+    return str(texts[-1]) if texts else ""
