@@ -43,13 +43,26 @@ def head_line(manual: Manual, section: Section) -> str:
 
 
 def body_span(manual: Manual, section: Section) -> tuple[int, int]:
-    """From after the heading to the notes; empty when nothing stands there."""
+    """From after the heading to the next heading of any kind; empty when nothing is there."""
     start = section.span[0] + len(head_line(manual, section))
     notes = [child for child in manual.children(section) if child.kind == "notes"]
-    end = notes[0].span[0] if notes else section.span[1]
+    end = _first_heading(manual, notes[0]) if notes else section.span[1]
     body = manual.text[start:end]
     start += len(body) - len(body.lstrip())
     return start, max(start, end - (len(body) - len(body.rstrip())))
+
+
+def _first_heading(manual: Manual, notes: Section) -> int:
+    """Where the first heading of the notes stands: an older note may begin with its table."""
+    inner = manual.children(notes)
+    if not inner or inner[0].span[0] > notes.span[0]:
+        return notes.span[0]
+    head = manual.text[inner[0].span[0] : inner[0].span[1]].split(PARAGRAPH)[0]
+    if " | " not in head:
+        return notes.span[0]
+    starts = [start for start, _ in manual.own_spans(notes)]
+    starts += [note.span[0] for note in inner[1:]]
+    return min(starts, default=notes.span[1])
 
 
 def _section(manual: Manual, section: Section) -> Iterator[Piece]:

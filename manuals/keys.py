@@ -40,13 +40,14 @@ EXAMPLES = (
 
 _USC_START = r"(?P<title>\d{1,2})\s?U\.?\s?S\.?\s?(?:C(?:ode)?\.?)"
 _GROUP_OF_TITLE = re.compile(
-    rf"{_USC_START},?\s(?:Part\s(?P<part>[IVX]+)"
-    r"|(?:Chapter|Ch\.?)\s(?P<chapter>\d{1,3}[A-Z]?)(?:,?\sSubchapter\s(?P<sub>[A-Z]|[IVX]+))?)"
-    r"(?P<notes>\sNotes(?P<heading>\s>\s.+)?)?",
+    rf"{_USC_START}(?:,?\s(?:Part\s(?P<part>[IVX]+)"
+    r"|(?:Chapter|Ch\.?)\s(?P<chapter>\d{1,3}[A-Z]?)(?:,?\sSubchapter\s(?P<sub>[A-Z]|[IVX]+))?))?",
     re.IGNORECASE,
 )
-_STATUTE_PART = re.compile(r"\sNotes?(?P<heading>\s>\s.+)?$", re.IGNORECASE)
-_FOOTNOTES = re.compile(r"\sFootnotes$", re.IGNORECASE)
+_STATUTE_PART = re.compile(
+    r"\s(?:(?P<notes>Notes?)(?P<heading>\s>\s.+)?|(?P<credit>Source Credit)|(?P<foot>Footnotes))$",
+    re.IGNORECASE,
+)
 _APPENDIX = re.compile(
     r"App(?:endix|\.)\s?(?P<name>A|I)(?:(?:\s?>\s?|,?\s)(?P<row>.+))?", re.IGNORECASE
 )
@@ -157,31 +158,34 @@ def _appendix(text: str) -> Reference | None:
     )
 
 
-def _group_of_title(text: str) -> Reference | None:
-    found = _GROUP_OF_TITLE.fullmatch(text)
+def _statute_part(text: str) -> tuple[str, str]:
+    """The text without the part of a statute at its end, and that part in normal form."""
+    found = _STATUTE_PART.search(text)
     if found is None:
+        return text, ""
+    part = "Source Credit" if found["credit"] else "Footnotes" if found["foot"] else "Notes"
+    return text[: found.start()], part + (found["heading"] or "")
+
+
+def _group_of_title(text: str) -> Reference | None:
+    text, part = _statute_part(text)
+    found = _GROUP_OF_TITLE.fullmatch(text)
+    if found is None or (text.lower() != "18 u.s.c." and not (found["part"] or found["chapter"])):
         return None
     title = int(found["title"])
+    key = f"{title} U.S.C."
     if found["part"]:
-        key = f"{title} U.S.C. Part {found['part'].upper()}"
-    else:
-        key = f"{title} U.S.C. Chapter {found['chapter'].upper()}"
+        key += f" Part {found['part'].upper()}"
+    elif found["chapter"]:
+        key += f" Chapter {found['chapter'].upper()}"
         if found["sub"]:
             key += f", Subchapter {found['sub'].upper()}"
-    part = f"Notes{found['heading'] or ''}" if found["notes"] else ""
     sources = SOURCES_OF["statute_group"] if title == 18 else ()
     return _make("statute_group", key, part=part, sources=sources)
 
 
 def _statute(text: str) -> Reference | None:
-    part = ""
-    footnotes = _FOOTNOTES.search(text)
-    notes = _STATUTE_PART.search(text)
-    if footnotes is not None:
-        text, part = text[: footnotes.start()], "Footnotes"
-    elif notes is not None:
-        text, part = text[: notes.start()], f"Notes{notes['heading'] or ''}"
-    text = re.sub(rf"^(\d+)\s?U\.?\s?S\.?\s?C\.?\s?{DASH}\s?", r"\1 U.S.C. ", text)
+    text, part = _statute_part(text)
     found = list(find_statutes(text, typed=True))
     found = [reference for reference in found if reference.span == (0, len(text.rstrip(".")))]
     return replace(found[0], part=part or found[0].part) if found else None

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from manuals.enumeration import Placement, heading_after, lead
+from manuals.enumeration import Form, Placement, heading_after, lead
 from manuals.sections import Edition, Manual, Section
 from manuals.statutes import statute_key
 from manuals.usc_html import Block, read_blocks
@@ -20,8 +20,17 @@ from manuals.usc_html import Block, read_blocks
 TITLE = "18 U.S.C."
 PARAGRAPH = "\n\n"
 
-#: kinds of a statute's subdivisions by depth, outermost first (the drafting manuals' names)
-SUBDIVISIONS = ("subsection", "paragraph", "subparagraph", "clause", "subclause", "item", "subitem")
+#: form of an enumerator -> kind of the subdivision (the drafting manuals' names)
+KIND_OF: dict[Form, str] = {
+    "lower": "subsection",
+    "number": "paragraph",
+    "upper": "subparagraph",
+    "roman": "clause",
+    "Roman": "subclause",
+    "double": "item",
+    "Double": "subitem",
+}
+SUBDIVISIONS = tuple(KIND_OF.values())
 _UNITS = ("title", "part", "chapter", "subchapter", "section")
 _GROUP_HEAD = re.compile(
     r"\[?(?P<word>PART|CHAPTER|SUBCHAPTER)\s+(?P<number>[0-9A-Za-z]+)\s*(?:[—–.-]\s*|$)(?P<title>.*)",
@@ -36,7 +45,11 @@ _SECTION_HEAD = re.compile(
 _OUT_OF_FORCE = re.compile(
     r"(Repealed|Transferred|Renumbered|Reserved|Omitted|Vacant|Struck out|Rescinded)\b", re.I
 )
-_CAPTION = "historical and revision notes"
+_WHOEVER = re.compile(
+    r"\bwhoever\b|\b(?:person|individual|one|alien|officer|employee)s? who\b", re.I
+)
+#: the older notes that a table opens, with or without a heading of its own
+_CAPTION = re.compile(r"Historical and Revision Notes?(?=\n| \|)", re.IGNORECASE)
 
 
 @dataclass
@@ -229,23 +242,32 @@ class _Body:
         self.blocks = blocks
         self.owner = tree.open[-1] if tree.open else None
         self.depth = len(tree.open)
+        #: where the source credit stands: nothing after it is the statute's
+        self.credit = next(
+            (place for place, block in enumerate(blocks) if block.kind == "credit"), len(blocks)
+        )
         self.last_note = max(
-            (place for place, block in enumerate(blocks) if self._is_note(block)), default=-1
+            (place for place in range(len(blocks)) if self._is_note(place)), default=-1
         )
 
-    @staticmethod
-    def _is_note(block: Block) -> bool:
-        return block.kind in ("note_group", "note_head", "note") or (
-            block.kind == "table" and block.field != "statute"
-        )
+    def _is_statute(self, place: int) -> bool:
+        block = self.blocks[place]
+        if block.kind not in ("statute", "table"):
+            return False
+        # Older notes have the class of a statute's paragraph, but stand outside its field.
+        return block.field == "statute" or (block.kind == "statute" and place < self.credit)
+
+    def _is_note(self, place: int) -> bool:
+        kind = self.blocks[place].kind
+        return kind not in ("credit", "footnote", "contents") and not self._is_statute(place)
 
     def read(self) -> None:
         place = 0
         while place < len(self.blocks):
             block = self.blocks[place]
-            if self._is_statute(block):
+            if self._is_statute(place):
                 run = place
-                while run < len(self.blocks) and self._is_statute(self.blocks[run]):
+                while run < len(self.blocks) and self._is_statute(run):
                     run += 1
                 self.tree.close(self.depth)
                 _Statute(self.tree, [each.text for each in self.blocks[place:run]]).write()
@@ -255,10 +277,6 @@ class _Body:
             place += 1
         self.tree.close(self.depth)
 
-    @staticmethod
-    def _is_statute(block: Block) -> bool:
-        return block.kind == "statute" or (block.kind == "table" and block.field == "statute")
-
     def _single(self, place: int, block: Block) -> None:
         tree = self.tree
         if block.kind == "contents":
@@ -266,8 +284,12 @@ class _Body:
             tree.write(block.text)
         elif block.kind == "credit":
             self._apart("Source Credit", "note", "Source Credit", block)
-        elif block.kind == "footnote" and place > self.last_note:
+        elif block.kind == "footnote" and (place > self.last_note or not self._in_notes()):
             self._apart("Footnotes", "footnotes", "", block)
+        elif block.kind == "note" and block.field != "notes" and place < self.credit:
+            if not self._in_notes():
+                tree.close(self.depth)
+            tree.write(block.text)  # the summary under a repealed section's head
         else:
             self._note(block)
 
@@ -289,22 +311,22 @@ class _Body:
     def _citation(self) -> str:
         return self.owner.citation if self.owner else TITLE
 
+    def _in_notes(self) -> bool:
+        open_ = self.tree.open
+        return len(open_) > self.depth and open_[self.depth].base == f"{self._base()} Notes"
+
     def _note(self, block: Block) -> None:
         tree = self.tree
         notes = f"{self._base()} Notes"
-        in_notes = len(tree.open) > self.depth and tree.open[self.depth].base == notes
-        if not in_notes:
+        if not self._in_notes():
             tree.close(self.depth)
-            if block.kind in ("note", "footnote") and block.field != "notes":
-                tree.write(block.text)  # the summary under a repealed section's head
-                return
             tree.begin(notes, "notes", f"{self._citation()} Notes", "", tree._next_start())
-        caption = block.kind == "table" and block.text.lower().startswith(_CAPTION)
+        caption = block.kind != "note_group" and _CAPTION.match(block.text)
         if block.kind in ("note_group", "note_head") or caption:
             tree.close(self.depth + 1)
         start = tree.write(block.text)
         if block.kind == "note_head" or caption:
-            title = block.text.split("\n")[0].rstrip(".:")
+            title = caption.group() if caption else block.text.rstrip(".:")
             tree.begin(f"{notes} > {title}", "note", f"{self._citation()} note", title, start)
 
 
@@ -315,28 +337,24 @@ class _Statute:
         self.tree = tree
         self.paragraphs = paragraphs
         self.leads = [lead(text) for text in paragraphs]
-        self.depths = self._placed()
+        self.places = self._placed()
         self.base_depth = len(tree.open)
+        self.openings: list[str] = []
 
-    def _placed(self) -> list[list[int]]:
-        """For each paragraph the depth of each of its enumerators."""
+    def _placed(self) -> list[list[tuple[int, Form]]]:
+        """For each paragraph the depth and form of each of its enumerators."""
         placement = Placement()
         firsts = [names[0][0] if names else "" for names in self.leads]
-        depths: list[list[int]] = []
+        places: list[list[tuple[int, Form]]] = []
         for place, names in enumerate(self.leads):
             ahead = [name for name in firsts[place + 1 :] if name] if _unsure(names) else []
-            depths.append(
-                [
-                    placement.place(
-                        name,
-                        compound=order > 0,
-                        within=names[order + 1][0] if order + 1 < len(names) else "",
-                        ahead=ahead,
-                    )
-                    for order, (name, _) in enumerate(names)
-                ]
-            )
-        return depths
+            found: list[tuple[int, Form]] = []
+            for order, (name, _) in enumerate(names):
+                within = names[order + 1][0] if order + 1 < len(names) else ""
+                depth = placement.place(name, order > 0, within, ahead)
+                found.append((depth, placement.forms[-1]))
+            places.append(found)
+        return places
 
     def write(self) -> None:
         for place, text in enumerate(self.paragraphs):
@@ -348,32 +366,48 @@ class _Statute:
 
     def _enumerated(self, place: int, text: str) -> None:
         tree = self.tree
-        tree.close(self.base_depth + self.depths[place][0])
+        depth = self.places[place][0][0]
+        tree.close(self.base_depth + depth)
+        del self.openings[depth:]
         start = tree.write(text)
-        owner = tree.open[-1] if tree.open else None
-        for order, (name, offset) in enumerate(self.leads[place]):
-            parent = tree.open[-1] if tree.open else owner
-            base = f"{parent.base if parent else TITLE}({name.replace('–', '-')})"
-            kind = SUBDIVISIONS[min(self.depths[place][order], len(SUBDIVISIONS) - 1)]
+        names = self.leads[place]
+        for order, (name, offset) in enumerate(names):
+            parent = tree.open[-1].base if tree.open else TITLE
+            base = f"{parent}({name.replace('–', '-')})"
+            kind = KIND_OF[self.places[place][order][1]]
             begin = start if order == 0 else start + offset
             tree.begin(base, kind, base, heading_after(text, offset), begin)
+            last = order + 1 == len(names)
+            self.openings.append(text[offset:] if last else text[offset : names[order + 1][1]])
 
     def _flush(self, place: int, text: str) -> None:
         """A paragraph without an enumerator: it ends a list, or goes on where the last one was.
 
-        What begins with a small letter is the end of the sentence that the list hangs on. It
-        may not close a level that the next enumerator still needs.
+        It may not close a level that the next enumerator still needs.
         """
-        tree = self.tree
-        deep = len(tree.open) - self.base_depth
-        needed = next((depths[0] for depths in self.depths[place + 1 :] if depths), 0)
+        deep = len(self.openings)
+        needed = next((depths[0][0] for depths in self.places[place + 1 :] if depths), 0)
         before = self.paragraphs[place - 1] if place else ""
-        ends_list = text[:1].islower() and not before.endswith(("—", ":"))
-        name = tree.open[-1].base.rpartition("(")[2].rstrip(")") if deep else ""
+        keep = max(self._level_of(text, before), min(needed, deep))
+        self.tree.close(self.base_depth + keep)
+        del self.openings[keep:]
+        self.tree.write(text)
+
+    def _level_of(self, text: str, before: str) -> int:
+        """How many levels stay open above a paragraph without an enumerator."""
+        deep = len(self.openings)
+        if not deep:
+            return 0
+        if text[:1].islower() and not before.endswith(("—", ":")):
+            # The end of the sentence that the list hangs on: "shall be fined" of "whoever".
+            if text.startswith("shall "):
+                for level in range(deep - 1, 0, -1):
+                    if _WHOEVER.search(self.openings[level - 1]):
+                        return level
+            return deep - 1
+        name = self.tree.open[-1].base.rpartition("(")[2].rstrip(")")
         listed = (deep > 1 or name.isdigit()) and name not in ("a", "1", "A", "i", "I")
-        keep = deep - 1 if deep and (ends_list or (listed and text[:1].isupper())) else deep
-        tree.close(self.base_depth + max(keep, min(needed, deep)))
-        tree.write(text)
+        return deep - 1 if listed and text[:1].isupper() else deep
 
 
 def _unsure(names: Sequence[tuple[str, int]]) -> bool:
