@@ -6,16 +6,16 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
 from manuals.sections import SOURCES
 from retrievers.corpora import CORPORA, DEFAULT_ROOT, Found, open_built, search_all
-from retrievers.fusion import FUSIONS
 from retrievers.index import DEFAULT_K, Clock, Index, open_index
-from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import QUERY_MODES, RETRIEVERS, Filter, SearchSettings
+from retrievers.settings import Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
+from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption, TamError
 
 #: far above any case, far below what would fill the memory
@@ -39,14 +39,7 @@ LONGEST_QUERY = 1_000_000
 @click.option("--source", multiple=True, type=click.Choice(list(SOURCES)), help="Only this manual.")
 @click.option("--under", metavar="KEY", help="Only at or below a key: E11, 18 USC chapter 44.")
 @click.option("-k", type=click.IntRange(1, 10_000), default=DEFAULT_K, show_default=True)
-@click.option(
-    "--retriever", type=click.Choice(list(RETRIEVERS)), default="hybrid", show_default=True
-)
-@click.option("--query-mode", type=click.Choice(QUERY_MODES), default="whole", show_default=True)
-@click.option("--passage-fusion", type=click.Choice(list(PASSAGE_FUSIONS)), default="max")
-@click.option("--fusion", type=click.Choice(list(FUSIONS)), default="rrf", show_default=True)
-@click.option("--reranker", metavar="MODEL", help="A cross-encoder: a name or a folder.")
-@click.option("--no-references", is_flag=True, help="Do not put sections named in QUERY first.")
+@retrieval_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Print legs, ranks, scores, filters and timing.")
 def search(
@@ -59,14 +52,9 @@ def search(
     source: tuple[str, ...],
     under: str | None,
     k: int,
-    retriever: str,
-    query_mode: str,
-    passage_fusion: str,
-    fusion: str,
-    reranker: str | None,
-    no_references: bool,
     as_json: bool,
     explain: bool,
+    **chosen: Any,
 ) -> None:
     """Search the built indexes. QUERY - reads standard input.
 
@@ -80,14 +68,7 @@ def search(
     started = time.perf_counter()
     query = read_query(words, query_file)
     wanted = Filter(year=year, as_of=as_of, source=source or None, under=under)
-    settings = SearchSettings(
-        retriever=retriever,
-        query_mode=query_mode,
-        passage_fusion=passage_fusion,
-        references=not no_references,
-        fusion=fusion,
-        reranker=reranker,
-    )
+    settings = search_settings(**chosen)
     indexes = open_indexes(folder, corpus)
     clock = Clock(open=time.perf_counter() - started)
     found = search_all(indexes, query, k, wanted, settings, clock)

@@ -1,0 +1,41 @@
+"""The options that say how to search, shared by ``tam search`` and ``tam eval``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from retrievers.fusion import FUSIONS
+from retrievers.passages import PASSAGE_FUSIONS
+from retrievers.settings import QUERY_MODES, RETRIEVERS, SearchSettings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--retriever", type=click.Choice(list(RETRIEVERS)), default="hybrid", show_default=True
+    ),
+    click.option(
+        "--query-mode", type=click.Choice(QUERY_MODES), default="whole", show_default=True
+    ),
+    click.option("--passage-fusion", type=click.Choice(list(PASSAGE_FUSIONS)), default="max"),
+    click.option("--fusion", type=click.Choice(list(FUSIONS)), default="rrf", show_default=True),
+    click.option("--reranker", metavar="MODEL", help="A cross-encoder: a name or a folder."),
+    click.option(
+        "--no-references", is_flag=True, help="Do not put sections named in a query first."
+    ),
+)
+
+
+def retrieval_options(command: Command) -> Command:
+    """Add the options to a command, which takes them as ``**chosen``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def search_settings(no_references: bool, **chosen: Any) -> SearchSettings:
+    """The settings that were chosen. Raises ``BadOption``."""
+    return SearchSettings(references=not no_references, **chosen)
