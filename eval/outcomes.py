@@ -45,8 +45,9 @@ class Outcome:
     """What became of one gold.
 
     ``found`` is the first chunk that covers it and ``section_rank`` its rank among sections (0
-    when not found). For one that was not found, ``nearest`` is the best-ranked chunk of its
-    source, ``other_year`` the first chunk that holds the same key in another year.
+    when not found). ``nearest`` is the best-ranked chunk of its source, where that does not cover
+    it. For one that was not found ``other_year`` is the first chunk that holds the same key in
+    another year.
     """
 
     gold: Gold
@@ -94,11 +95,13 @@ def outcomes_of(
             held = [row for row in coverage.rows(gold) if row in place]
             if held:
                 row = min(held, key=place.__getitem__)
+                nearest = _nearest(index, ranking, gold.source)
                 found = _place(index, ranking, row, place[row])
                 yield Outcome(
                     gold,
                     found=found,
                     section_rank=section_ranks.get((query.query_id, gold.section), 0),
+                    nearest=None if nearest == found else nearest,
                 )
             else:
                 lost.append(gold)
@@ -129,6 +132,16 @@ def _place(index: Index, ranking: Ranking, row: int, rank: int) -> Place:
     return Place(index.stored.chunks.ids[row], rank, legs, found_by)
 
 
+def _nearest(index: Index, ranking: Ranking, source: str) -> Place | None:
+    """The best-ranked chunk of a source."""
+    chunks = index.stored.chunks
+    code = chunks.sources.index(source)
+    at = np.flatnonzero(chunks.source_codes[ranking.rows] == code)
+    if not len(at):
+        return None
+    return _place(index, ranking, int(ranking.rows[at[0]]), int(at[0]) + 1)
+
+
 def _lost(
     index: Index,
     coverage: Coverage,
@@ -142,8 +155,7 @@ def _lost(
     sources = [chunks.sources[code] for code in chunks.source_codes[ranking.rows].tolist()]
     shared: set[int] | None = None
     for gold in golds:
-        at = next((at for at, source in enumerate(sources) if source == gold.source), None)
-        nearest = None if at is None else _place(index, ranking, rows[at], at + 1)
+        nearest = _nearest(index, ranking, gold.source)
         other = next(
             (
                 (rank, row)
