@@ -427,5 +427,5 @@ def _caption(text: str) -> str:
     found = _LEAD_IN.match(text)
     if found is not None:
         return found[1]
-    heading = len(text) <= 60 and re.search(r"([.;—]|\b(and|or))$", text) is None
+    heading = len(text) <= 60 and re.search(r"^[•⚫●▪]|([.;—]|\b(and|or))$", text) is None
     return text.rstrip(":") if heading else ""
