@@ -89,7 +89,23 @@ def discover(folder: Path, strict: bool = False) -> Discovery:
     if not folder.is_dir():
         raise BadOption(f"{folder}: no such folder; give the folder that holds the manuals")
     collect = _Collector(strict)
-    candidates: list[_Candidate] = []
+    candidates = []
+    for path, name, seen in _recognised(folder, collect):
+        file = ManualFile(name, sha256_file(path), path.stat().st_size)
+        candidates.append(_Candidate(file, seen))
+    editions = []
+    for (source, year), group in _grouped(candidates):
+        editions.append(_edition(source, year, group, collect))
+    return Discovery(folder, dated(editions), tuple(collect.findings))
+
+
+def recognised_files(folder: Path) -> Iterator[Path]:
+    """The files below a folder that hold a manual, in the order of their names."""
+    for path, _, _ in _recognised(folder, _Collector(strict=False)):
+        yield path
+
+
+def _recognised(folder: Path, collect: _Collector) -> Iterator[tuple[Path, str, Recognised]]:
     for path, name in _files(folder, collect):
         try:
             seen = recognise(path, name)
@@ -102,12 +118,7 @@ def discover(folder: Path, strict: bool = False) -> Discovery:
             collect.add("error", line, ManualError(line))
         else:
             if seen is not None:
-                file = ManualFile(name, sha256_file(path), path.stat().st_size)
-                candidates.append(_Candidate(file, seen))
-    editions = []
-    for (source, year), group in _grouped(candidates):
-        editions.append(_edition(source, year, group, collect))
-    return Discovery(folder, dated(editions), tuple(collect.findings))
+                yield path, name, seen
 
 
 def year_of_folder(name: str) -> int | None:

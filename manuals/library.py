@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import difflib
 import importlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -260,7 +259,8 @@ def nearest_keys(key: str, manual: Manual, count: int = NEAREST) -> tuple[str, .
 
 def _likeness(key: str, other: str) -> float:
     """How alike two keys look; a slip is likelier at the end of a number than at its start."""
-    same_start = len(os.path.commonprefix([key, other]))
+    pairs = enumerate(zip(key, other, strict=False))
+    same_start = next((at for at, (a, b) in pairs if a != b), min(len(key), len(other)))
     return difflib.SequenceMatcher(None, key, other).ratio() + same_start / len(key)
 
 

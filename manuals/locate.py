@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from manuals.discover import discover
+from manuals.discover import recognised_files
 from manuals.fetch import fetch_bundle
 from tam.errors import FetchError
 
@@ -24,8 +24,8 @@ class Located:
 
 
 def is_filled(folder: Path) -> bool:
-    """Whether a folder holds at least one edition."""
-    return folder.is_dir() and bool(discover(folder).editions)
+    """Whether a folder holds at least one manual; looks no further than the first."""
+    return folder.is_dir() and any(recognised_files(folder))
 
 
 def locate_manuals(
