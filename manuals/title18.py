@@ -90,7 +90,7 @@ def parse_title18(paths: Sequence[Path], edition: Edition) -> Manual:
     for path in paths:
         blocks, through = read_blocks(path)
         current = max(current, through)
-        file_starts.append(tree.position)
+        file_starts.append(tree.next_start())
         for unit in _units(blocks):
             tree.unit(unit)
     tree.close(0)
@@ -164,7 +164,7 @@ class _Tree:
     def begin(self, base: str, kind: str, citation: str, title: str, start: int) -> _Draft:
         """Open a section below the last open one; a key that is taken gets ``#2``."""
         parent = self.open[-1] if self.open else None
-        version = parent.version if parent else 1
+        version = parent.version if parent and parent.kind not in _UNITS[:-1] else 1
         key = base if version == 1 else f"{base}#{version}"
         while key in self._used:
             version += 1
@@ -184,7 +184,7 @@ class _Tree:
             self.close(0)
             self.title = self.title or head.text
             if unit.blocks:
-                start = self._next_start()
+                start = self.next_start()
                 title = re.sub(r"^TITLE\s+\d+\s*[—–-]\s*", "", head.text)
                 self.begin(TITLE, "title", TITLE, title, start)
             self.write(head.text)
@@ -193,7 +193,8 @@ class _Tree:
             (self._section_head if head.kind == "section" else self._group_head)(head)
         _Body(self, unit.blocks).read()
 
-    def _next_start(self) -> int:
+    def next_start(self) -> int:
+        """The offset at which the next paragraph will begin."""
         return self.position + (len(PARAGRAPH) if self.pieces else 0)
 
     def _depth_of(self, kind: str) -> int:
@@ -320,7 +321,7 @@ class _Body:
         notes = f"{self._base()} Notes"
         if not self._in_notes():
             tree.close(self.depth)
-            tree.begin(notes, "notes", f"{self._citation()} Notes", "", tree._next_start())
+            tree.begin(notes, "notes", f"{self._citation()} Notes", "", tree.next_start())
         caption = block.kind != "note_group" and _CAPTION.match(block.text)
         if block.kind in ("note_group", "note_head") or caption:
             tree.close(self.depth + 1)
