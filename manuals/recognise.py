@@ -213,8 +213,7 @@ def _recognise_pdf(path: Path, name: str) -> Recognised:
         return _guidelines(text, name)
     if re.search(r"ICD-10-CM (TABULAR LIST|INDEX TO DISEASES|EXTERNAL CAUSE|TABLE OF)", upper):
         raise PrintedEdition(
-            f"{name}: the print form of an ICD-10-CM file; the XML of the same release is read "
-            f"instead"
+            f"{name}: the print form of an ICD-10-CM file; only the XML form is read"
         )
     if "GUIDELINES MANUAL" in upper and "SENTENCING COMMISSION" in upper:
         return _ussg(text, name)
