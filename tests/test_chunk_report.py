@@ -142,11 +142,15 @@ def test_command(sample_manuals: Path, tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_real_counts(real_manuals: Path) -> None:
-    """Every edition that the rules were measured on still gives its count."""
+    """Editions that the rules were measured on still give their counts.
+
+    The index and the Guidelines Manual take long and have tests of their own;
+    ``tam chunk --report`` compares them all.
+    """
     library = open_manuals(real_manuals)
-    report = count_chunks(library)
+    report = count_chunks(library, ["guidelines", "tabular", "title18"])
     print("\n" + format_report(report))
     assert report.problems == ()
     measured = [count for count in report.counts if count.expected]
-    assert len(measured) >= 10
+    assert len(measured) == 8
     assert [count for count in measured if not count.agrees] == []
