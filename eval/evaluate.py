@@ -240,6 +240,7 @@ def evaluate(
     query_set: QuerySet,
     settings: EvalSettings | None = None,
     cache: LegCache | None = None,
+    coverage: Coverage | None = None,
 ) -> Evaluation:
     """Search all queries of a set and measure what was found.
 
@@ -247,7 +248,7 @@ def evaluate(
     """
     settings = settings or EvalSettings()
     scores = standard_scores(settings.ks, settings.budgets, settings.views)
-    coverage = Coverage(index.stored)
+    coverage = coverage or Coverage(index.stored)
     clock = Clock()
     with clock.stage("golds"):
         job = sort_out(index, query_set, settings, coverage)

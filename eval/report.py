@@ -13,6 +13,7 @@ They hold ids, keys and numbers; never the text of a query or case.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -245,8 +246,14 @@ def _by_group(evaluation: Evaluation) -> Iterator[str]:
     ]
     head = [evaluation.scores[at].label for at in places]
     rows: list[Sequence[str]] = [("by", "", "queries", "golds", *head)]
+    kinds = Counter(group.by for group in evaluation.groups)
+    same = [f"{group.by} {group.name}" for group in evaluation.groups[1:] if kinds[group.by] == 1]
     for group in evaluation.groups:
+        if group.by != "overall" and kinds[group.by] == 1:
+            continue
         cells = [_cell(group, at) for at in places]
         rows.append((group.by, group.name, f"{group.queries:,}", f"{group.golds:,}", *cells))
     yield f"recall by group of golds ({view})"
     yield columns(rows, right=range(2, len(head) + 4))
+    if same:
+        yield f"all golds are of {', '.join(same)}"
