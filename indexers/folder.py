@@ -42,6 +42,7 @@ class ChunkTable:
         self.editions = tuple(editions)
         # One row group's chunks: hits of one search lie close together.
         self._group = lru_cache(maxsize=64)(self._read_group)
+        self._by_key: dict[tuple[str, int], Mapping[str, Sequence[int]]] = {}
 
     def __len__(self) -> int:
         return self.editions[-1].stop if self.editions else 0
@@ -139,17 +140,38 @@ class ChunkTable:
         return self._read_column("text")
 
     @cached_property
-    def _keys(self) -> tuple[npt.NDArray[np.int32], list[str]]:
+    def _key_column(self) -> tuple[npt.NDArray[np.int32], Any]:
+        """The keys of all rows as one Arrow array, and where each row's begin in it."""
         column = self._table(["keys"]).column("keys").combine_chunks()
         offsets = column.offsets
         # numpy.asarray would do, but pyarrow imports pandas for it.
         array = np.frombuffer(offsets.buffers()[1], np.int32, len(offsets), offsets.offset * 4)
-        return array, column.flatten().to_pylist()
+        return array - array[0], column.flatten()
+
+    @cached_property
+    def _keys(self) -> tuple[npt.NDArray[np.int32], list[str]]:
+        offsets, flat = self._key_column
+        return offsets, flat.to_pylist()
 
     def keys(self, row: int) -> tuple[str, ...]:
         """The keys of all sections that the chunk holds or cuts, in document order."""
         offsets, keys = self._keys
         return tuple(keys[offsets[row] : offsets[row + 1]])
+
+    def rows_by_key(self, source: str, year: int) -> Mapping[str, Sequence[int]]:
+        """``rows_of_key`` of one edition alone, by key: no other edition's keys are read."""
+        if (source, year) not in self._by_key:
+            found: dict[str, list[int]] = {}
+            for edition in self.editions:
+                if (edition.source, edition.year) == (source, year):
+                    offsets, flat = self._key_column
+                    ends = offsets[edition.start : edition.stop + 1]
+                    keys = flat.slice(int(ends[0]), int(ends[-1] - ends[0])).to_pylist()
+                    rows = np.repeat(np.arange(edition.start, edition.stop), np.diff(ends))
+                    for key, row in zip(keys, rows.tolist(), strict=True):
+                        found.setdefault(key, []).append(row)
+            self._by_key[source, year] = found
+        return self._by_key[source, year]
 
     @cached_property
     def rows_of_key(self) -> Mapping[tuple[str, int, str], tuple[int, ...]]:

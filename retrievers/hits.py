@@ -62,7 +62,8 @@ class Hit:
     @property
     def name(self) -> str:
         """Citation and title as one line."""
-        if not self.title or self.title == self.citation:
+        # A chunk of preset ``tam`` can be titled by the section that its citation names.
+        if not self.title or self.citation.startswith(self.title):
             return self.citation
         return f"{self.citation} {self.title}"
 

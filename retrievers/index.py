@@ -17,7 +17,7 @@ from datetime import date
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -236,7 +236,7 @@ class Index:
                     text=chunk.text,
                     kind=chunk.kind,
                     tokens=chunk.tokens,
-                    legs=_legs_of(row, ranking.legs),
+                    legs=_legs_of(self.stored, row, ranking.legs),
                     found_by="reference" if row in ranking.referenced else "search",
                 )
             )
@@ -437,7 +437,9 @@ def _tasks(query: str, wanted: Filter, settings: SearchSettings) -> tuple[_Task,
     return tuple(_Task(text, wanted) for text in cut_passages(query, settings.passage_words))
 
 
-def _legs_of(row: int, legs: Mapping[str, tuple[Ranked, ...]]) -> Mapping[str, Leg]:
+def _legs_of(
+    stored: StoredIndex, row: int, legs: Mapping[str, tuple[Ranked, ...]]
+) -> Mapping[str, Leg]:
     """Where each leg ranked a row: of several passages the best rank, of equal ones the first."""
     found: dict[str, Leg] = {}
     for name, lists in legs.items():
@@ -445,7 +447,7 @@ def _legs_of(row: int, legs: Mapping[str, tuple[Ranked, ...]]) -> Mapping[str, L
             at = np.flatnonzero(each.rows == row)
             if len(at) and (name not in found or int(at[0]) + 1 < found[name].rank):
                 place = int(at[0])
-                span: Any = None if each.spans is None else tuple(each.spans[place].tolist())
+                span = None if each.vector is None else stored.dense.best_window(each.vector, row)
                 found[name] = Leg(place + 1, float(each.scores[place]), span)
     return MappingProxyType(found)
 

@@ -126,13 +126,7 @@ def _rescored(
     products = dense.vectors[windows].astype(np.float64) @ vector.astype(np.float64)
     exact = np.maximum.reduceat(products, offsets[:-1]) if len(rows) else products
     found = ranked(rows, exact.astype(np.float32), index.chunks.id_ranks, depth)
-    at = np.searchsorted(rows, found.rows)
-    best = [
-        windows[low + int(np.argmax(products[low:high]))]
-        for low, high in zip(offsets[at].tolist(), offsets[at + 1].tolist(), strict=True)
-    ]
-    spans = dense.spans[np.asarray(best, np.int64)].astype(np.int64)
-    return Ranked(found.rows, found.scores, spans.reshape(-1, 2))
+    return Ranked(found.rows, found.scores, vector)
 
 
 Leg = Callable[[StoredIndex, Sequence[str], Allowed, int, LegCache], Iterable[Ranked]]

@@ -15,25 +15,21 @@ import numpy.typing as npt
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]
-Spans = npt.NDArray[np.int64]
+Vector = npt.NDArray[np.float32]
 
 
 class Ranked(NamedTuple):
-    """Rows best first with their scores; ``spans`` (n, 2) are best windows, where there are any."""
+    """Rows best first with their scores; ``vector`` is the query's, where scores come from one."""
 
     rows: Rows
     scores: Scores
-    spans: Spans | None = None
+    vector: Vector | None = None
 
     def top(self, depth: int) -> Ranked:
         """The first ``depth`` of the list."""
         if depth >= len(self.rows):
             return self
-        return Ranked(
-            self.rows[:depth],
-            self.scores[:depth],
-            None if self.spans is None else self.spans[:depth],
-        )
+        return Ranked(self.rows[:depth], self.scores[:depth], self.vector)
 
 
 EMPTY = Ranked(np.empty(0, np.int64), np.empty(0, np.float32))

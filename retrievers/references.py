@@ -78,17 +78,13 @@ def _chunks_of(
 ) -> list[int]:
     sources = reference.sources or ("ussg",)
     place = {row: position for position, row in enumerate(order.tolist())}
-    rows_of_key = index.chunks.rows_of_key
     editions: list[list[int]] = []
     for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
         if edition.source not in sources:
             continue
+        rows_by_key = index.chunks.rows_by_key(edition.source, edition.year)
         for key in _keys(reference):
-            rows = [
-                row
-                for row in rows_of_key.get((edition.source, edition.year, key), ())
-                if row in allowed
-            ]
+            rows = [row for row in rows_by_key.get(key, ()) if row in allowed]
             if rows:
                 editions.append(sorted(rows, key=lambda row: (place.get(row, len(place)), row)))
                 break

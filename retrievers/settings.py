@@ -25,7 +25,7 @@ QUERY_MODES = ("whole", "windows")
 LINKS = ("off", "on")
 
 #: How far down each leg is read before fusion. Fixed, so that the first places do not change with k.
-DEPTH = 1000
+DEPTH = 500
 
 #: one year, a range ``"2021-2023"`` or ``(2021, 2023)``, or a list or set of years
 YearFilter = int | str | tuple[int, int] | list[int] | set[int] | frozenset[int] | range

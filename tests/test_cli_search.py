@@ -117,7 +117,7 @@ def test_explain(root: Path) -> None:
         "found by search",
         "title18/2021/18_U.S.C._§_924",
         "retriever hybrid: bm25 (weight 1), dense (weight 1); query whole",
-        "fusion rrf, k 60, depth 1000",
+        "fusion rrf, k 60, depth 500",
         "filter: year 2021",
         "legal: title18/2021: 4 of 4 chunks",
         "icd: left out: no edition of 2021 in this index",

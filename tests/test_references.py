@@ -107,7 +107,7 @@ def test_a_statute_of_another_title_finds_its_row_of_appendix_a(tmp_path: Path) 
         make_chunk("ussg", 2025, "Appendix A", "8 U.S.C. § 1326 2L1.2", keys=[row]),
     ]
     hits = make_index(tmp_path / "legal", chunks).search("found after removal, 8 USC 1326", k=2)
-    assert [(hit.citation, hit.found_by) for hit in hits][0] == ("Appendix A", "reference")
+    assert (hits[0].citation, hits[0].found_by) == ("Appendix A", "reference")
 
 
 def test_at_most_half_for_a_whole_case(tmp_path: Path) -> None:

