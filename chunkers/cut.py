@@ -126,11 +126,15 @@ class Cutter:
         start = span[0]
         while start < span[1]:
             end = span[1]
-            while end - start > 1 and self.tokens((start, end)) > room:
+            # Counted anew: half a word has other tokens than the index of the whole text.
+            while end - start > 1 and self._count((start, end)) > room:
                 end = start + (end - start) // 2
             pieces.append((start, end))
             start = end
         return pieces
+
+    def _count(self, span: Span) -> int:
+        return count_tokens([self.text[span[0] : span[1]]], self.encoder)[0]
 
     def pack_units(self, units: Sequence[Span], room: int) -> Iterator[Span]:
         """Join neighbouring spans, in order, as long as they stay within ``room`` tokens."""

@@ -131,8 +131,11 @@ class Families:
         inner = self._context((*self._manual.ancestors(section), section))
         spans = self._cutter.cut(span, inner)
         for number, piece in enumerate(spans, 1):
-            lines = context if number == 1 else inner
-            yield Family(first, first, piece, lines, (number, len(spans)))
+            lines = inner
+            if number == 1 and self._cutter.bounded(piece, context):
+                lines = context
+            part = (number, len(spans)) if len(spans) > 1 else None
+            yield Family(first, first, piece, lines, part)
 
     def _context(self, above: Sequence[Section]) -> str:
         return self._cutter.shorten(self._context_of(above))

@@ -39,7 +39,8 @@ def held_keys(manual: Manual) -> Callable[[tuple[int, int]], tuple[str, ...]]:
         # Own stretches never overlap, so the one before the first start inside can reach in too.
         first = max(bisect.bisect_right(starts, span[0]) - 1, 0)
         found: set[int] = set()
-        for start, end, order in stretches[first:]:
+        for at in range(first, len(stretches)):
+            start, end, order = stretches[at]
             if start >= span[1]:
                 break
             if end > span[0]:

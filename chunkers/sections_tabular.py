@@ -17,7 +17,7 @@ MOST_CODES = 32
 #: characters up to which a note that binds the codes below is repeated in their context
 SHORT_NOTE = 120
 
-_BINDING = ("codeFirst", "useAdditionalCode", "codeAlso", "excludes1")
+_BINDING = ("codeFirst", "useAdditionalCode")
 
 
 def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:

@@ -87,7 +87,7 @@ def _entry(
         step=title,
         refs=refs,
     )
-    for child in entry.findall("term"):
+    for child in entry.iterchildren("term"):
         _entry(outline, child, heads, path)
     outline.close()
 
@@ -112,9 +112,12 @@ def entry_titles(title: etree._Element | None) -> tuple[str, str]:
 
 def _pointers(entry: etree._Element, heads: Mapping[str, str]) -> Iterator[tuple[str, Ref | None]]:
     """The parts of an entry's line, each with the reference that it stands for."""
-    for element, (name, kind) in _PARTS.items():
-        for found in entry.findall(element):
-            text = full_text(found)
+    found: dict[str, list[etree._Element]] = {}
+    for element in entry:
+        found.setdefault(element.tag, []).append(element)
+    for tag, (name, kind) in _PARTS.items():
+        for element in found.get(tag, ()):
+            text = full_text(element)
             if not text:
                 continue
             ref = None
@@ -123,7 +126,7 @@ def _pointers(entry: etree._Element, heads: Mapping[str, str]) -> Iterator[tuple
             elif kind != "manifestation":
                 ref = Ref(kind, text)
             yield f"{name}={text}", ref
-    for cell in entry.findall("cell"):
+    for cell in found.get("cell", ()):
         text = full_text(cell)
         # A dash in a cell says that there is no code.
         if is_code(text):

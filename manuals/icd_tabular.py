@@ -32,6 +32,8 @@ def squeeze(text: str | None) -> str:
 
 def full_text(element: etree._Element) -> str:
     """All text of an element with those inside it, white space as single blanks."""
+    if not len(element):
+        return squeeze(element.text)
     return squeeze(" ".join(str(text) for text in element.itertext()))
 
 

@@ -251,7 +251,8 @@ class Manual:
         low: int | None = None
         high = 0
         first = max(bisect.bisect_right(self.raw_map, (span[0], len(self.text) + 1, 0)) - 1, 0)
-        for raw_start, text_start, length in self.raw_map[first:]:
+        for at in range(first, len(self.raw_map)):
+            raw_start, text_start, length = self.raw_map[at]
             if raw_start >= span[1]:
                 break
             start = max(span[0], raw_start)
