@@ -42,27 +42,38 @@ def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
     """
     cut = _Title(manual, cutter)
     bare: list[str] = []
+    last: Piece | None = None
     for section in manual.sections:
         if section.kind in _GROUPS:
             below = list(cut.group(section))
-            bare.extend([] if below else [section.key])
-            yield from below
-        elif section.parent is None or manual.by_key[section.parent].kind in _GROUPS:
-            if section.kind in ("notes", "note", "footnotes"):
-                continue  # a chapter's own, which came with it
-            for piece in cut.section(section):
-                yield _with_keys(piece, bare)
-                bare.clear()
+            bare.append(section.key)
+        elif cut.is_unit(section):
+            below = list(cut.section(section))
+        else:
+            continue
+        for piece in below:
+            if last is not None:
+                yield last
+            last = _with_keys(piece, bare)
+            bare.clear()
+    if last is not None:
+        yield _with_keys(last, bare)  # headings that nothing follows
 
 
 def _with_keys(piece: Piece, keys: Sequence[str]) -> Piece:
-    return replace(piece, extra_keys=tuple(keys)) if keys else piece
+    """The piece with further keys; ``finish`` leaves out those that it holds anyway."""
+    return replace(piece, extra_keys=(*piece.extra_keys, *keys)) if keys else piece
 
 
 class _Title:
     def __init__(self, manual: Manual, cutter: Cutter) -> None:
         self.manual = manual
         self.cutter = cutter
+
+    def is_unit(self, section: Section) -> bool:
+        """Whether it is a section of the code, not a part of one nor a chapter's notes."""
+        parent = self.manual.by_key[section.parent] if section.parent else None
+        return (parent is None or parent.kind in _GROUPS) and not self._is_apart(section)
 
     def group(self, section: Section) -> Iterator[Piece]:
         """A chapter's table of contents and notes; nothing when it is only a heading."""
@@ -195,7 +206,16 @@ class _Title:
         named = group[0].section
         again = f"{context}\nNotes: {named.title}" if named.title else context
         title = f"{section.title}: {named.title}" if named.title else section.title
-        yield from self._parts(named, span, context, "note", again=again, title=title)
+        # A container that begins with its first note has no text of its own to be held by.
+        above = [self.manual.ancestors(unit.section)[-1] for unit in group]
+        bare = [
+            notes.key
+            for notes, unit in zip(above, group, strict=True)
+            if notes.kind == "notes" and notes.span[0] == unit.section.span[0]
+        ]
+        for piece in self._parts(named, span, context, "note", again=again, title=title):
+            yield _with_keys(piece, bare)
+            bare.clear()
 
     # -- both
 

@@ -24,6 +24,7 @@ AROUND = 14
 
 # A word, a subdivision such as (g), or a punctuation mark, with the white space that follows.
 _WORD = re.compile(r"(?:\w+(?:['’.,–-]\w+)*|\([0-9A-Za-z]{1,5}\)|[^\w\s])\s*")
+_ENUMERATORS = re.compile(r"\[?(?:\([^()\s]{1,8}\)\s?)+")
 _RED, _GREEN, _BOLD, _DIM, _PLAIN = "\x1b[9;31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -94,10 +95,20 @@ def _paragraphs(manual: Manual, section: Section) -> list[_Paragraph]:
         words = tuple(re.sub(r"\s+", " ", word) for word in _WORD.findall(piece))
         if words:
             at = offset + len(piece) - len(piece.lstrip())
-            key = _innermost(below, starts, at)
+            key = _innermost(below, starts, at + _lead(piece.lstrip(), at, starts))
             found.append(_Paragraph(key, words, tuple(word.rstrip() for word in words)))
         offset += len(piece)
     return found
+
+
+def _lead(piece: str, at: int, starts: Sequence[int]) -> int:
+    """How far into a paragraph its innermost unit begins: ``(a)(1) Whoever`` is of (a)(1)."""
+    end = 0
+    for start in starts[bisect.bisect_right(starts, at) :]:
+        if start - at >= len(piece) or not _ENUMERATORS.fullmatch(piece, 0, start - at):
+            break
+        end = start - at
+    return end
 
 
 def _innermost(below: Sequence[Section], starts: Sequence[int], offset: int) -> str:

@@ -39,7 +39,7 @@ _BARE = re.compile(r"(?<![\w.$§–-])(?=\d{2,4}[A-Za-z]?\((?:[a-z]|\d{1,2})\))"
 _NOT_STATUTES = re.compile(r"401\(k\)|403\(b\)|457\(b\)|501\(c\)|529\(")
 _OTHER_LAW = re.compile(r"(?:Pub\.?\s?L\.?[^;]{0,40}|\bRules?\s+|\bR\.\s*|\bP\.\s*|Evid\.\s*)$")
 
-_NUMBER = re.compile(r"(?P<digits>\d{1,5})(?P<letters>[A-Za-z]{0,3})(?![A-Za-z0-9])")
+_NUMBER = re.compile(r"(?P<digits>\d{1,5})(?P<letters>[A-Za-z]{0,3})(?![A-Za-z0-9])(?!\s+ed\b)")
 _NUMBER_TAIL = re.compile(
     rf"{DASH}\s?(?P<digits>\d{{1,5}})(?P<letters>[A-Za-z]{{0,2}})(?![A-Za-z0-9])"
 )

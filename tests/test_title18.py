@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,6 +22,7 @@ GPO = Path(__file__).with_name("gpo_form.html")
 USC = "18 U.S.C. § "
 
 
+@cache
 def parsed(folder: Path, year: int) -> Manual:
     """The Title 18 edition of one year below a folder."""
     for edition in discover(folder).editions:
