@@ -285,7 +285,10 @@ def _stop_for(error: Exception) -> Exception:
     names = {kind.__name__ for kind in type(error).__mro__}
     text = _first_line(error)
     code = getattr(error, "status_code", None)
-    if "content_filter" in str(error) or "content management policy" in str(error).lower():
+    # The OpenAI client raises these instead of returning a message when it parses the answer.
+    if "LengthFinishReasonError" in names:
+        return ModelStop("length", "the answer reached the limit of output tokens")
+    if "ContentFilterFinishReasonError" in names or _says_filter(error):
         return ModelStop("content_filter", text)
     if names & {"APITimeoutError", "ReadTimeout", "ConnectTimeout", "TimeoutException"}:
         return ModelStop("timeout", text)
@@ -309,6 +312,13 @@ def _stop_for(error: Exception) -> Exception:
         # The client could not read what the server sent.
         return ModelStop("bad_response", f"{type(error).__name__}: {text}")
     return ModelStop("bad_response", f"{type(error).__name__}: {text}")
+
+
+def _says_filter(error: Exception) -> bool:
+    """Whether a refused request names the provider's content filter, in its code or its text."""
+    code, body = getattr(error, "code", ""), getattr(error, "body", "")
+    text = f"{code} {error} {body}".lower()
+    return "content_filter" in text or "content management policy" in text
 
 
 ModelFactory = Callable[[CaseCalls], BaseChatModel]
