@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llm_server import Reply, Request, in_turn, last_user, serving
 
 from eval.systems.folder import RunFolder
 from eval.systems.scoring_command import score_command, score_run
 from eval.systems.starting import Start, StartEnded, start
 from tam.errors import RunError
-from llm_server import Reply, Request, in_turn, last_user, serving
 
 CASES = (
     ("1", "Type 2 diabetes with diabetic kidney disease, seen for follow-up.", ["E1122"]),
