@@ -30,10 +30,11 @@ MISSING: Mapping[Status, str] = {
     "no chunk": "no chunk holds the section",
 }
 
-_APPARATUS = re.compile(
-    r" (?:Notes|Source Credit|Footnotes|Historical Note)(?: > .*)?(?:#\d+)?$", re.DOTALL
-)
-_APPARATUS_SOURCES = frozenset({"title18", "ussg"})
+#: source -> keys of the editor's apparatus
+_APPARATUS = {
+    "title18": re.compile(r" (?:Notes|Source Credit|Footnotes)(?: > .*)?(?:#\d+)?$", re.DOTALL),
+    "ussg": re.compile(r" Historical Note(?:#\d+)?$"),
+}
 #: the section or guideline that a key of a part belongs to
 _UNITS = {
     "title18": re.compile(r"18 U\.S\.C\. § [^\s(#]+"),
@@ -44,7 +45,8 @@ _VERSION = re.compile(r"#\d+$")
 
 def is_apparatus(source: str, key: str) -> bool:
     """Whether a key is of an editor's note, credit, footnote or historical note."""
-    return source in _APPARATUS_SOURCES and _APPARATUS.search(key) is not None
+    pattern = _APPARATUS.get(source)
+    return pattern is not None and pattern.search(key) is not None
 
 
 def unit_key(source: str, key: str) -> str:
