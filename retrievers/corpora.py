@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from indexers.manifest import NAME
 from retrievers.hits import Hit
@@ -43,6 +44,18 @@ def open_built(root: Path = DEFAULT_ROOT, corpus: str | None = None) -> list[Ind
     return found
 
 
+def open_indexes(folder: Path = DEFAULT_ROOT, corpus: str | None = None) -> list[Index]:
+    """The index that a folder is, or those that are built below it."""
+    if not (folder / NAME).is_file():
+        return open_built(folder, corpus)
+    index = open_index(folder)
+    if corpus is not None and index.corpus != corpus:
+        raise BadOption(
+            f"{folder}: an index of {index.corpus}, not of {corpus}; change one of both"
+        )
+    return [index]
+
+
 def search_all(
     indexes: Sequence[Index],
     query: str,
@@ -58,17 +71,16 @@ def search_all(
     the same way. Ranks are numbered anew. An index that the filter does not fit (its sources,
     years or keys are others) is left out; when none fits, an error says why.
     """
-    errors: list[TamError] = []
+    errors: list[tuple[str, TamError]] = []
     fitting: list[tuple[Index, Ranking]] = []
     for index in indexes:
         try:
             ranking = index.rank_rows([query], k, filters=wanted, settings=settings, clock=clock)[0]
             fitting.append((index, ranking))
         except (BadOption, BadReference, UnknownKey, UnknownYear) as error:
-            errors.append(error)
+            errors.append((index.corpus, error))
     if not fitting:
-        # "No such year" says more than "no such source", which the other corpus answers.
-        raise next((e for e in errors if not isinstance(e, BadOption)), errors[0])
+        raise _one_error(errors)
     places = sorted(
         (row not in ranking.referenced, place, number)
         for number, (_, ranking) in enumerate(fitting)
@@ -79,3 +91,24 @@ def search_all(
         Found(fitting[number][0], replace(hits[number][place], rank=rank))
         for rank, (_, place, number) in enumerate(places[:k], start=1)
     ]
+
+
+def search_record(query: str, k: int, wanted: Filter, found: Sequence[Found]) -> dict[str, Any]:
+    """The answer to a search as JSON values."""
+    return {
+        "query": query,
+        "k": k,
+        "filter": wanted.describe(),
+        "hits": [{"corpus": each.index.corpus, **each.hit.to_json()} for each in found],
+    }
+
+
+def _one_error(errors: Sequence[tuple[str, TamError]]) -> TamError:
+    """What to say when no index fits: "no such year" says more than "no such source", which is
+    what the other corpus answers."""
+    telling = [each for each in errors if not isinstance(each[1], BadOption)] or errors[:1]
+    kind = type(telling[0][1])
+    alike = [(corpus, error) for corpus, error in telling if type(error) is kind]
+    if len(alike) == 1:
+        return alike[0][1]
+    return kind("; ".join(f"{corpus}: {error}" for corpus, error in alike))

@@ -65,6 +65,8 @@ class Hit:
         # A chunk of preset ``tam`` can be titled by the section that its citation names.
         if not self.title or self.citation.startswith(self.title):
             return self.citation
+        if self.title.startswith(self.citation):
+            return self.title
         return f"{self.citation} {self.title}"
 
     def to_json(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from indexers.manifest import EditionRows, EncoderRecord, Manifest, write_manife
 from indexers.tokenise import TokenOptions
 from indexers.windows import WindowOptions, windows
 from manuals.library import Library
-from manuals.sections import SOURCES, Edition, Manual, Section
+from manuals.sections import SOURCES, Edition, Manual, ManualFile, Section
 from retrievers.index import Index
 from tam.files import sha256_text
 from tam.settings import BuildSettings
@@ -143,7 +143,7 @@ def _editions(chunks: Sequence[Chunk]) -> list[EditionRows]:
                     release=str(chunk.year),
                     effective_from=chunk.effective_from,
                     effective_to=chunk.effective_to,
-                    files=(),
+                    files=(ManualFile(f"{chunk.source}-{chunk.year}.txt", "0" * 64, 1000),),
                     problems=(),
                     start=row,
                     stop=row + 1,
@@ -156,7 +156,9 @@ def _editions(chunks: Sequence[Chunk]) -> list[EditionRows]:
 
 def make_library(editions: Sequence[EditionRows], sections: Sequence[Section]) -> Library:
     records = {
-        Edition(e.source, e.year, e.title, e.release, (), e.effective_from, e.effective_to): None
+        Edition(
+            e.source, e.year, e.title, e.release, e.files, e.effective_from, e.effective_to
+        ): None
         for e in editions
     }
 

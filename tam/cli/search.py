@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from manuals.sections import SOURCES
-from retrievers.corpora import CORPORA, DEFAULT_ROOT, Found, open_built, search_all
-from retrievers.index import DEFAULT_K, Clock, Index, open_index
+from retrievers.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
+from retrievers.index import DEFAULT_K, Clock, Index
 from retrievers.settings import Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
 from tam.cli.retrieval import retrieval_options, search_settings
@@ -73,7 +73,7 @@ def search(
     clock = Clock(open=time.perf_counter() - started)
     found = search_all(indexes, query, k, wanted, settings, clock)
     if as_json:
-        click.echo(json.dumps(_record(query, k, wanted, found), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(search_record(query, k, wanted, found), ensure_ascii=False, indent=2))
         return
     several = len(indexes) > 1
     width = terminal_width()
@@ -87,18 +87,6 @@ def search(
         click.echo("nothing found: no chunk shares a word with the query", err=True)
     if explain:
         _explain(indexes, wanted, settings, clock, time.perf_counter() - started)
-
-
-def open_indexes(folder: Path, corpus: str | None) -> list[Index]:
-    """The index that a folder is, or those that are built below it."""
-    if not (folder / "manifest.json").is_file():
-        return open_built(folder, corpus)
-    index = open_index(folder)
-    if corpus is not None and index.corpus != corpus:
-        raise BadOption(
-            f"{folder}: an index of {index.corpus}, not of {corpus}; change one of both"
-        )
-    return [index]
 
 
 def read_query(words: tuple[str, ...], file: Path | None) -> str:
@@ -128,15 +116,6 @@ def read_query(words: tuple[str, ...], file: Path | None) -> str:
             f"{name} is empty; give words, a citation or a code, such as  tam search E11.22"
         )
     return query
-
-
-def _record(query: str, k: int, wanted: Filter, found: list[Found]) -> dict[str, object]:
-    return {
-        "query": query,
-        "k": k,
-        "filter": wanted.describe(),
-        "hits": [{"corpus": each.index.corpus, **each.hit.to_json()} for each in found],
-    }
 
 
 def _explain(

@@ -1,0 +1,37 @@
+"""``tam serve``: the built indexes over HTTP, on this machine only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from retrievers.corpora import CORPORA, DEFAULT_ROOT
+
+
+@click.command("serve")
+@click.option("--corpus", type=click.Choice(CORPORA), help="Only this index. Default: all built.")
+@click.option(
+    "--index",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_ROOT,
+    show_default=True,
+    help="An index, or the folder that holds icd/ and legal/.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8226, show_default=True)
+def serve(corpus: str | None, folder: Path, port: int) -> None:
+    """Answer GET /search, /open and /health with JSON on 127.0.0.1.
+
+    \b
+    tam serve --port 8226
+    curl 'http://127.0.0.1:8226/search?q=role+in+the+offense&source=ussg&year=2025&k=3'
+    curl 'http://127.0.0.1:8226/open?ref=18+USC+924&year=2021'
+    """
+    from retrievers.corpora import open_indexes
+    from retrievers.server import Server
+    from retrievers.service import Service
+
+    with Server(Service(open_indexes(folder, corpus)), port) as server:
+        click.echo(f"serving {server.url}  (stop with Ctrl-C)", err=True)
+        server.serve_forever()
