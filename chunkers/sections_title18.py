@@ -17,7 +17,7 @@ from chunkers.cut import Cutter, Span, trim
 from chunkers.finish import slugify
 from chunkers.layout import chunk_text
 from manuals.sections import SOURCE_TITLES, Manual, Section
-from manuals.title18 import SUBDIVISIONS
+from manuals.usc_body import SUBDIVISIONS
 
 #: characters of a subdivision's opening words that its parts repeat
 OPENING = 240

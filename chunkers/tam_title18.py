@@ -14,7 +14,7 @@ from chunkers.chunk import JOINT, Piece
 from chunkers.finish import slugify
 from chunkers.layout import LIMIT, chunk_text
 from manuals.sections import Manual, Section
-from manuals.title18 import PARAGRAPH
+from manuals.usc_tree import PARAGRAPH
 
 _GROUPS = {"part": "Part", "chapter": "Chapter"}
 #: the head of files that have none (the GPO's files of single parts)

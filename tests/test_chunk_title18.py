@@ -15,7 +15,7 @@ from chunkers.layout import LIMIT
 from chunkers.presets import chunk_manual
 from chunkers.tam_title18 import pieces
 from manuals.sections import SOURCE_TITLES, Manual
-from manuals.title18 import SUBDIVISIONS
+from manuals.usc_body import SUBDIVISIONS
 
 
 @pytest.fixture(scope="module")
