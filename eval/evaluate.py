@@ -8,7 +8,7 @@ of the averages and counted. A query that finds nothing counts 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -148,6 +148,7 @@ def sort_out(
     kept: dict[str, tuple[Gold, ...]] = {}
     missing: list[tuple[Gold, Status]] = []
     left_out: dict[str, list[str]] = {}
+    lacking: dict[str, list[str]] = {}
     other_sources = 0
     for query in query_set.queries:
         sources = settings.sources or ((query.source,) if query.source else None)
@@ -168,6 +169,8 @@ def sort_out(
         else:
             queries.append(query)
             kept[query.query_id] = held
+            for source in _without_edition(index.sources, sources, editions, query, settings):
+                lacking.setdefault(source, []).append(query.query_id)
             names = tuple(f"{source}/{year}" for source, year in editions.items())
             filters.append(
                 Filter(editions=names) if settings.year_filter else Filter(source=sources)
@@ -192,8 +195,22 @@ def sort_out(
         kept,
         tuple(missing),
         counts,
-        tuple(_notes(left_out, missing)),
+        tuple(_notes(left_out, lacking, missing)),
     )
+
+
+def _without_edition(
+    here: Iterable[str],
+    sources: Iterable[str] | None,
+    editions: Mapping[str, int],
+    query: Query,
+    settings: EvalSettings,
+) -> list[str]:
+    """Sources that a query is searched without, since none of their editions is of its year."""
+    if not settings.year_filter or query.source is not None:
+        return []
+    wanted = here if sources is None else sources
+    return [source for source in wanted if source not in editions]
 
 
 _REASONS = {
@@ -207,12 +224,19 @@ _REASONS = {
 
 
 def _notes(
-    left_out: Mapping[str, Sequence[str]], missing: Sequence[tuple[Gold, Status]]
+    left_out: Mapping[str, Sequence[str]],
+    lacking: Mapping[str, Sequence[str]],
+    missing: Sequence[tuple[Gold, Status]],
 ) -> list[str]:
     notes = [
         f"{len(left_out[reason])} queries {words}: {listed(left_out[reason])}"
         for reason, words in _REASONS.items()
         if left_out.get(reason)
+    ]
+    notes += [
+        f"{len(ids)} queries are of a year without an edition of {source} here and were searched "
+        f"without it; another --year-policy takes another edition: {listed(ids)}"
+        for source, ids in lacking.items()
     ]
     if missing:
         names = listed(gold.section for gold, _ in missing)
