@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from manuals.library import Library, open_manuals
+from manuals.sections import Corpus
 
 # A slow machine is no defect: no test fails for the time it takes.
 settings.register_profile("tam", deadline=None)
@@ -51,25 +52,30 @@ def real_cases() -> Path:
     return _real("TAM_REAL_CASES", ROOT.parent / "shared" / "cases", "cases")
 
 
-def _sample_index(
-    folder: Path, corpus: str, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def _built(library: Library, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from indexers.build import build
-    from manuals.library import open_manuals
     from tam.settings import BuildSettings
 
-    out = tmp_path_factory.mktemp(f"sample-{corpus}")
-    build(open_manuals(folder), out, BuildSettings(encoder="hash"), (corpus,))  # type: ignore[arg-type]
+    out = tmp_path_factory.mktemp("indexes")
+    build(library, out, BuildSettings(encoder="hash"), (corpus,))
     return out / corpus
 
 
 @pytest.fixture(scope="session")
 def sample_icd_index(sample_manuals: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the sample's ICD-10-CM manuals, hash encoder."""
-    return _sample_index(sample_manuals, "icd", tmp_path_factory)
+    return _built(open_manuals(sample_manuals), "icd", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def sample_legal_index(sample_manuals: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the sample's legal manuals, hash encoder."""
-    return _sample_index(sample_manuals, "legal", tmp_path_factory)
+    return _built(open_manuals(sample_manuals), "legal", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def real_legal_index(real_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of the real legal manuals of 2021 and 2025, hash encoder."""
+    chosen = [e for e in real_library.editions if e.corpus == "legal" and e.year in (2021, 2025)]
+    some = Library(chosen, lambda edition: real_library.manual(edition.source, edition.year))
+    return _built(some, "legal", tmp_path_factory)

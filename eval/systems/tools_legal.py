@@ -114,7 +114,7 @@ def list_ussg_contents(books: Books, under: str = "", page: int = 1) -> ToolResu
     """
     manual = books.manual("ussg")
     if not under.strip():
-        rows = [s for s in manual.sections if s.key.startswith("USSG Chapter") and s.level <= 2]
+        rows = [s for s in manual.sections if s.kind in GROUPS]
         return ToolResult(paged(listing(rows), page, "list_ussg_contents()"))
     section = _group(books, manual, under)
     if isinstance(section, ToolResult):
