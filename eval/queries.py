@@ -146,6 +146,13 @@ def title18_headings(library: Library, year: int, dropped: Dropped) -> Iterator[
     return _unique(((section.title, section) for section in sections), dropped)
 
 
+def title18_printed(library: Library, year: int, dropped: Dropped) -> Iterator[Candidate]:
+    """The same with the section sign and number, as printed: ``§ 924. Penalties``."""
+    for section in _in_force(library.manual("title18", year)):
+        number = _VERSION.sub("", section.key).removeprefix("18 U.S.C. ")
+        yield Candidate(f"{number}. {section.title}", (section,))
+
+
 def appendix_a(library: Library, year: int, dropped: Dropped) -> Iterator[Candidate]:
     """The heading of each statute of Title 18 in Appendix A, to the guidelines of its rows."""
     ussg = library.manual("ussg", year)
@@ -216,6 +223,16 @@ SETS: Mapping[str, KnownItems] = MappingProxyType(
                 "Heading of a section of Title 18 to that section in the right year.",
                 ("title18",),
                 title18_headings,
+                "given",
+                DIRECT,
+                "title18_heading",
+                repeats_gold_text=True,
+            ),
+            KnownItems(
+                "title18-printed-heading",
+                "Heading with its number, as printed, to that section in the right year.",
+                ("title18",),
+                title18_printed,
                 "given",
                 DIRECT,
                 "title18_heading",

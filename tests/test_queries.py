@@ -49,6 +49,14 @@ def pairs(query_set: QuerySet) -> dict[str, set[str]]:
             },
         ),
         (
+            "title18-printed-heading",
+            {
+                "§ 922. Unlawful acts": {"18 U.S.C. § 922"},
+                "§ 924. Penalties": {"18 U.S.C. § 924"},
+                "§ 925. Relief from disabilities": {"18 U.S.C. § 925"},
+            },
+        ),
+        (
             "appendix-a-to-guideline",
             {
                 "Unlawful acts": {"§2K2.1"},
