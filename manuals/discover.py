@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -139,7 +139,7 @@ def _files(folder: Path, collect: _Collector) -> Iterator[tuple[Path, str]]:
     top = folder.resolve()
     for here, folders, files in os.walk(folder):
         place = Path(here)
-        hidden.update(name for name in (*folders, *files) if name.startswith("."))
+        hidden.update(name for name in (*folders, *files) if name[0] == "." and name != ".lock")
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in folders:
             if (place / name).is_symlink():
@@ -196,8 +196,11 @@ def _edition(source: str, year: int, group: list[_Candidate], collect: _Collecto
             )
     else:
         chosen = _parts(parts, f"{source}/{year}", mine)
+    lacking = _incomplete(f"{source}/{year}", chosen)
+    for line in lacking:
+        collect.add("note", line)
     collect.findings.extend(mine.findings)
-    edition = Edition(
+    return Edition(
         source=source,
         year=year,
         title=edition_title(source, year),
@@ -205,9 +208,8 @@ def _edition(source: str, year: int, group: list[_Candidate], collect: _Collecto
         files=tuple(candidate.file for candidate in chosen),
         effective_from=date(year, 1, 1),
         effective_to=None,
-        problems=tuple(f.line for f in mine.findings if f.level != "note"),
+        problems=(*(f.line for f in mine.findings if f.level != "note"), *lacking),
     )
-    return replace(edition, problems=(*edition.problems, *_incomplete(chosen)))
 
 
 def edition_title(source: str, year: int) -> str:
@@ -269,8 +271,8 @@ def _part_rank(part: str) -> tuple[int, str]:
     return (_PART_ORDER.index(number) if number in _PART_ORDER else len(_PART_ORDER), part)
 
 
-def _incomplete(chosen: list[_Candidate]) -> tuple[str, ...]:
+def _incomplete(name: str, chosen: list[_Candidate]) -> tuple[str, ...]:
     parts = [candidate.seen.part for candidate in chosen if candidate.seen.part]
     if not parts or set(_PART_ORDER) <= set(parts):
         return ()
-    return (f"only Part {', '.join(parts)} of Title 18 is here; fetch the annual edition",)
+    return (f"{name}: only Part {', '.join(parts)} of Title 18 is here; fetch {name} for all",)

@@ -6,9 +6,12 @@ error page or another year's file never becomes an edition.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from filelock import FileLock
 
 from manuals.archive import extract
 from manuals.catalogue import CatalogueFile, files_of, load_catalogue
@@ -24,6 +27,8 @@ BUNDLE = "tam-benchmarks"
 
 #: the folder of unfinished downloads, inside the target folder
 UNFINISHED = ".unfinished"
+#: lets one process at a time fetch into a folder; stays there, empty
+LOCK = ".lock"
 
 
 def fetch(name: str, to: Path, catalogue: tuple[CatalogueFile, ...] | None = None) -> Path:
@@ -37,20 +42,27 @@ def fetch(name: str, to: Path, catalogue: tuple[CatalogueFile, ...] | None = Non
         return fetch_bundle(to)
     files = files_of(name, load_catalogue() if catalogue is None else catalogue)
     target = to / name
-    if _holds(target, files):
-        return target
-    work = to / UNFINISHED / name.replace("/", "-")
-    work.mkdir(parents=True, exist_ok=True)
-    try:
-        with replacing_folder(target) as fresh:
-            for number, file in enumerate(files):
-                _fetch_file(file, work / f"{number}.{file.kind}", fresh)
-    except FetchError:
-        _remove_empty(to, work, target.parent)
-        raise
-    shutil.rmtree(work)
-    _remove_empty(to, work.parent)
+    with _working(to, name) as work:
+        if not _holds(target, files):
+            _refuse_other_files(target, name)
+            with replacing_folder(target) as fresh:
+                for number, file in enumerate(files):
+                    _fetch_file(file, work / f"{number}.{file.kind}", fresh)
+            shutil.rmtree(work)
     return target
+
+
+@contextlib.contextmanager
+def _working(to: Path, name: str) -> Iterator[Path]:
+    """The folder of an unfinished download, one process at a time; no empty folder stays."""
+    work = to / UNFINISHED / name.replace("/", "-")
+    to.mkdir(parents=True, exist_ok=True)
+    with FileLock(to / LOCK):
+        work.mkdir(parents=True, exist_ok=True)
+        try:
+            yield work
+        finally:
+            _remove_empty(to, work, work.parent, (to / name).parent)
 
 
 def _fetch_file(file: CatalogueFile, place: Path, fresh: Path) -> None:
@@ -110,6 +122,14 @@ def _holds(target: Path, files: Sequence[CatalogueFile]) -> bool:
     return {f"{source}/{file.year}" for file in files for source in file.gives} <= here
 
 
+def _refuse_other_files(target: Path, name: str) -> None:
+    """What somebody has put where the edition would go is not overwritten."""
+    if target.is_dir() and any(target.iterdir()):
+        raise FetchError(
+            f"{target}: holds other files than all of {name}; move them away or use --to"
+        )
+
+
 def _remove_empty(to: Path, *folders: Path) -> None:
     """Remove these folders, and those above them below ``to``, as far up as they are empty."""
     for folder in folders:
@@ -124,15 +144,20 @@ def fetch_bundle(to: Path, repository: str = BUNDLE_REPOSITORY) -> Path:
     The hub's client resumes and verifies; ``HF_ENDPOINT`` and ``HF_HUB_OFFLINE`` have their
     usual meaning. Raises ``FetchError``.
     """
+    target = to / BUNDLE
+    with _working(to, BUNDLE) as work:
+        if not (target.is_dir() and discover(target).editions):
+            _refuse_other_files(target, BUNDLE)
+            _fetch_snapshot(repository, work)
+            work.rename(target)
+    return target
+
+
+def _fetch_snapshot(repository: str, work: Path) -> None:
     import httpx
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    target = to / BUNDLE
-    if target.is_dir() and discover(target).editions:
-        return target
-    work = to / UNFINISHED / BUNDLE
-    work.mkdir(parents=True, exist_ok=True)
     try:
         snapshot_download(
             repository, repo_type="dataset", allow_patterns="manuals/*", local_dir=work
@@ -140,7 +165,6 @@ def fetch_bundle(to: Path, repository: str = BUNDLE_REPOSITORY) -> Path:
     except (OSError, HfHubHTTPError, httpx.HTTPError) as error:
         if not any(_downloaded(work)):
             shutil.rmtree(work)
-        _remove_empty(to, work, work.parent)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FetchError(
             f"the dataset {repository} cannot be fetched from the Hugging Face hub ({reason}); "
@@ -151,9 +175,6 @@ def fetch_bundle(to: Path, repository: str = BUNDLE_REPOSITORY) -> Path:
             f"the dataset {repository} holds no manual that we read; give a folder of manuals"
         )
     shutil.rmtree(work / ".cache", ignore_errors=True)
-    work.rename(target)
-    _remove_empty(to, work.parent)
-    return target
 
 
 def _downloaded(work: Path) -> Iterator[Path]:

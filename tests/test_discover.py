@@ -221,8 +221,9 @@ def test_parts_alone_make_the_edition_in_their_order(tmp_path: Path) -> None:
     found = discover(tmp_path)
     assert [file.path for file in found.editions[0].files] == ["c.html", "b.html", "a.html"]
     assert found.editions[0].problems == (
-        "only Part I, III, V of Title 18 is here; fetch the annual edition",
+        "title18/2023: only Part I, III, V of Title 18 is here; fetch title18/2023 for all",
     )
+    assert found.notes == found.editions[0].problems
 
 
 def test_all_five_parts_are_complete(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from manuals import download as download_module
 from manuals.archive import extract
 from manuals.catalogue import CatalogueFile, load_catalogue
 from manuals.download import download
-from manuals.fetch import BUNDLE, UNFINISHED, fetch
+from manuals.fetch import BUNDLE, LOCK, UNFINISHED, fetch
 from manuals.locate import locate_manuals
 from tam.errors import FetchError
 
@@ -98,7 +98,9 @@ def site() -> Iterator[Site]:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name != LOCK
+    )
 
 
 # ---- one file ----
@@ -328,6 +330,29 @@ def test_what_is_not_the_edition_never_arrives(
     with pytest.raises(FetchError, match=words):
         fetch("ussg/2021", tmp_path, ussg(site, "/m.pdf"))
     assert names(tmp_path) == []
+
+
+def test_other_files_in_its_place_are_kept(site: Site, tmp_path: Path) -> None:
+    write(tmp_path, {"ussg/2021/notes.txt": b"mine"})
+    site.files["/m.pdf"] = ussg_pdf(2021)
+    with pytest.raises(FetchError, match="holds other files than all of ussg/2021"):
+        fetch("ussg/2021", tmp_path, ussg(site, "/m.pdf"))
+    assert names(tmp_path) == ["ussg", "ussg/2021", "ussg/2021/notes.txt"]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_two_processes_fetch_one_edition(site: Site, tmp_path: Path) -> None:
+    site.files["/m.pdf"] = ussg_pdf(2021)
+    catalogue = ussg(site, "/m.pdf")
+    workers = [
+        threading.Thread(target=fetch, args=("ussg/2021", tmp_path, catalogue)) for _ in range(3)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert names(tmp_path) == ["ussg", "ussg/2021", "ussg/2021/GLMFull.pdf"]
+    assert len(site.asked) == 1
 
 
 def test_the_second_address_serves_when_the_first_fails(site: Site, tmp_path: Path) -> None:
