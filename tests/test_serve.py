@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from searchable import legal_index
 
+from manuals.store import save_manual
 from retrievers.index import Index
 from retrievers.server import Server
 from retrievers.service import LONGEST_QUERY, Service
@@ -145,3 +148,36 @@ def test_many_at_once(server: Server) -> None:
 def test_a_port_in_use(server: Server, index: Index) -> None:
     with pytest.raises(BadOption, match="choose another with --port"):
         Server(Service([index]), server.server_port)
+
+
+def test_mcp_tools(index: Index, tmp_path: Path) -> None:
+    """Over real pipes, as an agent starts it."""
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    import asyncio
+
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
+    for manual in index.library.manuals():
+        save_manual(manual, index.path / "manuals")
+    command = ["-m", "tam", "serve", "--mcp", "--index", str(index.path)]
+
+    async def talk() -> list[Any]:
+        parameters = StdioServerParameters(command=sys.executable, args=command)
+        async with stdio_client(parameters) as pipes, ClientSession(*pipes) as session:
+            await session.initialize()
+            tools = [tool.name for tool in (await session.list_tools()).tools]
+            answers: list[Any] = [tools]
+            for name, arguments in [
+                ("search_manuals", {"query": "serial number", "k": 1, "year": "2025"}),
+                ("search_manuals", {"query": "bank", "year": "1999"}),
+                ("open_section", {"reference": "18 USC 924", "year": 2021}),
+            ]:
+                result = await session.call_tool(name, arguments)
+                answers.append(json.loads(result.content[0].text))
+            return answers
+
+    tools, found, mistake, opened = asyncio.run(talk())
+    assert tools == ["search_manuals", "open_section"]
+    assert found["hits"][0]["citation"] == "§2K2.1"
+    assert "no edition of 1999" in mistake["error"]
+    assert (opened["key"], opened["year"]) == ("18 U.S.C. § 924", 2021)

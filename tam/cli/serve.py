@@ -1,4 +1,4 @@
-"""``tam serve``: the built indexes over HTTP, on this machine only."""
+"""``tam serve``: the built indexes over HTTP or MCP, on this machine only."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from retrievers.corpora import CORPORA, DEFAULT_ROOT
     help="An index, or the folder that holds icd/ and legal/.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8226, show_default=True)
-def serve(corpus: str | None, folder: Path, port: int) -> None:
+@click.option("--mcp", is_flag=True, help="Speak MCP on standard input and output instead.")
+def serve(corpus: str | None, folder: Path, port: int, mcp: bool) -> None:
     """Answer GET /search, /open and /health with JSON on 127.0.0.1.
+
+    With --mcp: an MCP server with the tools search_manuals and open_section.
 
     \b
     tam serve --port 8226
@@ -32,6 +35,12 @@ def serve(corpus: str | None, folder: Path, port: int) -> None:
     from retrievers.server import Server
     from retrievers.service import Service
 
-    with Server(Service(open_indexes(folder, corpus)), port) as server:
+    service = Service(open_indexes(folder, corpus))
+    if mcp:
+        from retrievers.mcp_server import mcp_server
+
+        mcp_server(service).run()
+        return
+    with Server(service, port) as server:
         click.echo(f"serving {server.url}  (stop with Ctrl-C)", err=True)
         server.serve_forever()
