@@ -44,6 +44,8 @@ def normalise(statute: str) -> str:
     """The statute as keys show it: one blank after each sign, none inside subdivisions."""
     statute = re.sub(r"§ ?", "§ ", " ".join(statute.split()))
     statute = re.sub(r"§ §", "§§", statute)
+    # 470aaa–5 is a section number of its own, 134a–e a range.
+    statute = re.sub(r"(?<=[0-9a-z])–(?=\d)", "-", statute)
     return re.sub(r" (?=\([A-Za-z0-9]{1,4}\))", "", statute)
 
 

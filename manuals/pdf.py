@@ -35,6 +35,8 @@ _SUBSET = re.compile(r"^[A-Z]{6}\+")
 _FORCE_BOLD = 1 << 18
 _ITALIC_FLAG = 1 << 6
 _TEXT_BUFFER = 32768
+#: fewer characters a page on average are those of a scanned file
+_TEXTLESS = 5
 #: a gap between two runs wider than this share of the size is a space (that after a narrow
 #: character such as "1" reaches 0.3 in the official PDFs, which write their spaces out)
 _SPACE = 0.32
@@ -115,7 +117,7 @@ def page_texts(path: Path, pages: Iterable[int] | None = None) -> list[str]:
     """Plain text of each page (or of the given 1-based ``pages``) in the file's own order.
 
     Lines end with ``\\n``; a broken word reads ``frag`` + ``HYPHEN`` + ``ment`` on one line.
-    Raises ``DamagedFile``, also when the pages hold no text.
+    Raises ``DamagedFile``, also when the file holds no text.
     """
     texts: list[str] = []
     with open_pdf(path) as document:
@@ -125,7 +127,8 @@ def page_texts(path: Path, pages: Iterable[int] | None = None) -> list[str]:
             texts.append(textpage.get_text_range().translate(_MARKS))
             textpage.close()
             page.close()
-    _require_text(sum(len(text.strip()) for text in texts), len(texts), path)
+    if pages is None:
+        _require_text(sum(len(text.strip()) for text in texts), len(texts), path)
     return texts
 
 
@@ -134,7 +137,7 @@ def read_lines(path: Path, pages: Iterable[int] | None = None) -> list[Line]:
 
     What stands beside each other on one baseline, such as a margin label and the text at its
     right, or the cells of a table's row, is one line; ``split_line`` parts it.
-    Raises ``DamagedFile``, also when the pages hold no text.
+    Raises ``DamagedFile``, also when the file holds no text.
     """
     lines: list[Line] = []
     count = 0
@@ -144,7 +147,8 @@ def read_lines(path: Path, pages: Iterable[int] | None = None) -> list[Line]:
             lines.extend(_visual_lines(_runs(page), number))
             page.close()
             count += 1
-    _require_text(sum(len(line.text) for line in lines), count, path)
+    if pages is None:
+        _require_text(sum(len(line.text) for line in lines), count, path)
     return lines
 
 
@@ -158,7 +162,7 @@ def _page(document: Any, number: int, path: Path) -> Any:
 
 
 def _require_text(characters: int, pages: int, path: Path) -> None:
-    if characters < 10 * pages or not characters:
+    if characters < _TEXTLESS * pages or not characters:
         raise DamagedFile(
             f"{path}: PDF without text ({characters} characters on {pages} pages; scanned?); "
             f"use the publisher's PDF or run a text recognition on it"

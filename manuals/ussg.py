@@ -312,8 +312,9 @@ class Reader:
 
     def _close_deeper(self, block: Block) -> None:
         """A paragraph without enumerator belongs to the level at whose text it is set."""
-        if block.first.cells > 1 or (self._places and block.x0 < self._places[0] - 6):
-            # A table can reach out of the level that it belongs to.
+        table = block.first.cells > 1 or block.first.joint == "\n"
+        if table or (self._places and block.x0 < self._places[0] - 6):
+            # A table or list can reach out of the level that it belongs to.
             return
         for depth, place in enumerate(self._places[:SUBSECTION_DEPTH]):
             if block.x0 <= place + 6:

@@ -348,13 +348,15 @@ class Writer:
         layout = self.layout
         layout.y += 12.0
         layout.room(40.0)
+        # A table of long rows reaches to the left of the text that it belongs to.
+        left = 98.0 if any("•" in raw for raw in lines) else 175.0
         for number, raw in enumerate(lines):
             cells = [cell.strip() for cell in raw.split("|")]
             size = 9.0 if number == 0 else TEXT_SIZE
-            x = 150.0 + 25.0 * (number > 0)
+            x = left - 25.0 * (number == 0)
             found = LABEL.match(cells[0])
             runs: list[Run] = []
-            if found:
+            if found and found[1] != "•":
                 runs.append((x, ROMAN, size, found[1], 0.0))
                 cells[0] = found[2]
             start = x + (25.0 if found else 0.0)
