@@ -9,12 +9,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import multiprocessing
+import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +53,8 @@ from tam.progress import progress
 from tam.settings import BuildSettings
 
 CACHE = ".cache"
+#: processes that parse and chunk; a forked one finds all as it was, which is safe on Linux only
+WORKERS = min(os.cpu_count() or 1, 3) if sys.platform == "linux" else 1
 CORPORA: tuple[Corpus, ...] = ("icd", "legal")
 
 
@@ -112,6 +120,48 @@ def code_version() -> str:
     return digest.hexdigest()
 
 
+class Failed(NamedTuple):
+    """An edition that could not be parsed."""
+
+    edition: Edition
+    error: ManualError
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """Parses one edition, saves it below ``folder``, and chunks it."""
+
+    library: Library
+    settings: BuildSettings
+    folder: Path
+
+    def __call__(self, edition: Edition) -> tuple[Edition, list[Chunk]] | Failed:
+        settings = self.settings
+        try:
+            manual = self.library.manual(edition.source, edition.year, keep=False)
+        except ManualError as error:
+            return Failed(edition, error)
+        save_manual(manual, self.folder)
+        sizes = Sizes(settings.target, settings.bound)
+        tokenizer = tokenizer_name(settings.encoder)
+        return manual.edition, chunk_manual(manual, settings.preset, sizes, tokenizer)
+
+
+_worker: list[Parse] = []
+
+
+def _start_worker(parse: Parse) -> None:
+    # Ctrl-C reaches every process of the terminal: the first one ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # One process for each core is enough, and the tokenizers' threads do not outlive a fork.
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    _worker[:] = [parse]
+
+
+def _parse_in_worker(edition: Edition) -> tuple[Edition, list[Chunk]] | Failed:
+    return _worker[0](edition)
+
+
 @dataclass
 class _Job:
     """The build of one corpus."""
@@ -140,10 +190,10 @@ class _Job:
         encoder = open_encoder(name, batch_size=self.settings.batch_size) if name else None
         inputs = self._inputs(encoder)
         with waiting_lock(self.cache / f"{self.corpus}.lock", f"another build of {self.path}"):
+            _mend(self.path)
             manifest = self._as_wanted(inputs)
             if manifest is not None:
                 return BuildResult(manifest, self.path, built=False)
-            _remove_leftovers(self.path)
             if encoder is not None and self.settings.dtype != "float32":
                 encoder = self._with_dtype(encoder)
             with replacing_folder(self.path) as part:
@@ -227,7 +277,7 @@ class _Job:
         if encoder is not None:
             window_starts, record = self._dense(folder, chunks, encoder)
             editions = [
-                _with_windows(e, int(window_starts[e.stop] - window_starts[e.start]))
+                replace(e, windows=int(window_starts[e.stop] - window_starts[e.start]))
                 for e in editions
             ]
         with self._stage("checksums"):
@@ -250,29 +300,40 @@ class _Job:
 
     def _chunks(self, folder: Path) -> tuple[list[EditionRows], list[Chunk]]:
         """Parse, save and chunk every edition, in the order of the rows; write the chunks."""
-        settings = self.settings
-        sizes = Sizes(settings.target, settings.bound)
-        tokenizer = tokenizer_name(settings.encoder)
         rows: list[EditionRows] = []
         chunks: list[Chunk] = []
         what = f"{self.corpus}: parsing and chunking"
-        for edition in progress(self.editions, what, len(self.editions), "editions"):
-            try:
-                manual = self.library.manual(edition.source, edition.year, keep=False)
-            except ManualError as error:
+        parsed = self._parsed(folder / "manuals")
+        for found in progress(parsed, what, len(self.editions), "editions"):
+            if isinstance(found, Failed):
                 if self.strict:
-                    raise
-                print(f"tam: {edition.name} is left out: {error}", file=sys.stderr)
-                self.problems.append(f"{edition.name}: {error}")
+                    raise found.error
+                print(f"tam: {found.edition.name} is left out: {found.error}", file=sys.stderr)
+                self.problems.append(f"{found.edition.name}: {found.error}")
                 continue
-            save_manual(manual, folder / "manuals")
-            new = chunk_manual(manual, settings.preset, sizes, tokenizer)
-            rows.append(_edition_rows(manual.edition, len(chunks), new))
+            edition, new = found
+            rows.append(_edition_rows(edition, len(chunks), new))
             chunks.extend(new)
         if not chunks:
             raise ManualError(f"no chunk could be made for corpus {self.corpus}; see above")
         write_chunks(chunks, folder / CHUNKS)
         return rows, chunks
+
+    def _parsed(self, folder: Path) -> Iterator[tuple[Edition, list[Chunk]] | Failed]:
+        """Each edition with its chunks, in order, by several processes where that is safe."""
+        parse = Parse(self.library, self.settings, folder)
+        workers = min(WORKERS, len(self.editions))
+        if workers < 2:
+            yield from map(parse, self.editions)
+            return
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(workers, context, _start_worker, (parse,)) as pool:
+            try:
+                yield from pool.map(_parse_in_worker, self.editions)
+            except BrokenProcessPool as error:
+                raise OSError("a parsing process was killed, perhaps for want of memory") from error
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def _dense(
         self, folder: Path, chunks: Sequence[Chunk], encoder: Encoder
@@ -365,12 +426,12 @@ def _edition_rows(edition: Edition, start: int, chunks: Sequence[Chunk]) -> Edit
     )
 
 
-def _with_windows(edition: EditionRows, count: int) -> EditionRows:
-    return replace(edition, windows=count)
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove what killed builds left beside an index. The lock of the index is held."""
+def _mend(path: Path) -> None:
+    """Undo what killed builds left beside an index. The lock of the index is held."""
+    for old in sorted(path.parent.glob(f".{path.name}.*.old")):
+        # Killed between moving the old index aside and the new one in.
+        if not path.exists() and (old / NAME).is_file():
+            old.rename(path)
     for pattern in (f".{path.name}.*.part", f".{path.name}.*.old"):
         for left in path.parent.glob(pattern):
             shutil.rmtree(left, ignore_errors=True)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from chunkers.chunk import Chunk
 from indexers.bm25 import Bm25, RankBm25
 from indexers.dense import DenseRows
-from indexers.manifest import EditionRows, Manifest, read_manifest
+from indexers.manifest import NAME, EditionRows, Manifest, read_manifest
 from indexers.tokenise import TokenOptions
 from tam.errors import IndexError_
 
@@ -228,6 +228,7 @@ class StoredIndex:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
+        self._stamp = _stamp(path)
         self.chunks = ChunkTable(path / CHUNKS, manifest.editions)
 
     def __len__(self) -> int:
@@ -235,6 +236,7 @@ class StoredIndex:
 
     @cached_property
     def bm25(self) -> Bm25:
+        self._check_unchanged()
         settings = self.manifest.settings
         options = TokenOptions(stemmer=settings.stemmer, stopwords=settings.stopwords)
         return Bm25(self.path / "bm25", options)
@@ -252,6 +254,7 @@ class StoredIndex:
     def dense(self) -> DenseRows:
         """The vectors; ``IndexError_`` when the index was built without an encoder."""
         self._encoder_record()
+        self._check_unchanged()
         return DenseRows(self.path / "dense")
 
     def encoder(self) -> Encoder:
@@ -289,7 +292,21 @@ class StoredIndex:
         """The parsed editions that the chunks were cut from."""
         from manuals.library import load_library
 
+        self._check_unchanged()
         return load_library(self.path / "manuals")
+
+    def _check_unchanged(self) -> None:
+        """Parts that load late must be of the same build as those before."""
+        if _stamp(self.path) != self._stamp:
+            raise IndexError_(f"{self.path}: built anew while it was open; open it again")
+
+
+def _stamp(folder: Path) -> tuple[int, int]:
+    try:
+        status = (folder / NAME).stat()
+    except OSError:
+        return 0, 0
+    return status.st_ino, status.st_mtime_ns
 
 
 def open_folder(path: Path | str) -> StoredIndex:

@@ -76,5 +76,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             path.rename(old)
         part.rename(path)
     finally:
+        if old.exists() and not path.exists():
+            old.rename(path)
         for left in (part, old):
             shutil.rmtree(left, ignore_errors=True)
