@@ -183,3 +183,18 @@ def test_filtered_results_equal_brute_force(
     assert [hit.score for hit in hits] == pytest.approx([score for _, score in expected], rel=1e-5)
     if retriever == "dense":
         assert len(hits) == min(k, len(allowed))
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "rank_bm25"])
+@pytest.mark.parametrize("under", ["18 USC chapter 44", "18 USC 922(g)", "USSG Chapter 2"])
+@pytest.mark.parametrize("k", [1, 3, 100])
+def test_under_equals_brute_force(index: Index, retriever: str, under: str, k: int) -> None:
+    """A filter that keeps a part of an edition's rows, on every leg."""
+    query = "unlawful firearms, penalties for a bank fraud, levels"
+    allowed = found(index, under=under)
+    assert 0 < len(allowed) < len(index)
+    everything = index.search(query, k=len(index), retriever=retriever)
+    expected = [(hit.chunk_id, hit.score) for hit in everything if hit.chunk_id in allowed]
+    hits = index.search(query, k=k, retriever=retriever, under=under)
+    assert [(hit.chunk_id, hit.score) for hit in hits] == expected[:k]
+    assert [hit.legs[retriever].rank for hit in hits] == list(range(1, len(hits) + 1))
