@@ -55,6 +55,10 @@ _SECTION_OF_GUIDELINES = re.compile(
 _RANGE = re.compile(
     rf"(?<![\w.-])(?P<first>{CATEGORY})\s?{DASH}\s?(?P<last>{CATEGORY})(?![\w]|\.\w)"
 )
+_CODES_RANGE = re.compile(
+    rf"(?<![\w.-])(?P<first>{CATEGORY}\.[0-9A-Z]{{1,4}})\s?{DASH}\s?"
+    rf"(?P<last>{CATEGORY}\.[0-9A-Z]{{1,4}})(?![\w]|\.\w)"
+)
 _CODE = re.compile(
     r"(?<![\w.§-])(?P<category>[A-Za-z][0-9][0-9ABab])"
     r"(?:(?P<dotted>\.[0-9A-Za-z]{1,4}(?:-(?!\w))?)|(?P<open>\.?-)(?!\w)|(?P<rest>[0-9A-Za-z]{2,4})|)(?![\w]|\.\w)"
@@ -63,6 +67,8 @@ _CODE = re.compile(
 _CODE_BEFORE = re.compile(
     r"(?:\b(?:sub)?(?:codes?|categor(?:y|ies)|ICD-?10(?:-CM)?)\s*[:(]?\s*|[(\[]\s*)$", re.IGNORECASE
 )
+# ... or where it stands before its title: "Z79 Long-term", "B20, Human".
+_TITLE_AFTER = re.compile(r",?[^\S\n]+[A-Z][a-z]{3,}")
 _CODE_JOINT = re.compile(rf"\s*(?:,\s*(?:and|or)\b|[,;/]|\band\b|\bor\b|\bto\b|{DASH})\s*")
 
 
@@ -155,6 +161,10 @@ def _codes(text: str) -> Iterator[Reference]:
     for found in _RANGE.finditer(text):
         key = f"{found['first']}-{found['last']}"
         yield replace(_reference("code_range", key, text, *found.span()), through=found["last"])
+    for found in _CODES_RANGE.finditer(text):
+        first = _reference("code", found["first"], text, *found.span("first"))
+        yield replace(first, through=found["last"])
+        yield _reference("code", found["last"], text, *found.span("last"))
     last_end = -1
     for found in _CODE.finditer(text):
         start, end = found.span()
@@ -169,6 +179,7 @@ def _codes(text: str) -> Iterator[Reference]:
                 joined
                 or text.strip() == typed
                 or _CODE_BEFORE.search(text[max(0, start - 24) : start]) is not None
+                or _TITLE_AFTER.match(text, end) is not None
             )
         if sure:
             last_end = end
@@ -188,11 +199,11 @@ def find_references(text: str, *, title: int = 18, typed: bool = False) -> list[
     query, a case): then ``§ 924(c)`` and ``924(c)`` mean Title 18 too, which in the manuals'
     own text they often do not (``Pub. L. 98-473, §218(a)``).
 
-    Each member of a list is a reference of its own. A range of statutes, subdivisions or
-    guidelines gives both its ends, the first with ``through`` set to the last one's full key; a
+    Each member of a list is a reference of its own. A range of statutes, subdivisions, guidelines
+    or codes gives both its ends, the first with ``through`` set to the last one's full key; a
     range of ICD categories is one reference of kind ``code_range`` with ``through`` its end.
-    ICD codes need their dot, or five characters, or words such as *code* before them. Index paths
-    are not looked for: any words could be one.
+    ICD codes need their dot, or five characters, or words that show what they are: *code* before
+    them, their title after them. Index paths are not looked for: any words could be one.
     """
     found = [
         *find_statutes(text, title, typed),
@@ -201,7 +212,8 @@ def find_references(text: str, *, title: int = 18, typed: bool = False) -> list[
         *_guideline_sections(text),
         *_codes(text),
     ]
-    found.sort(key=lambda reference: (reference.span[0], -reference.span[1]))
+    # Of two on one place the longer one counts, then the one that knows its range.
+    found.sort(key=lambda each: (each.span[0], -each.span[1], not each.through))
     kept: list[Reference] = []
     for reference in found:
         if not kept or reference.span[0] >= kept[-1].span[1]:

@@ -203,6 +203,7 @@ FOUND = [
     ("codes I10, I11.0 and I12", ["I10", "I11.0", "I12"]),
     ("category E11.- and E11.6-", ["E11", "E11.6"]),
     ("diabetes (E08-E13)", ["E08-E13"]),
+    ("I51.4-I51.9 and Z79 Long-term therapy", ["I51.4", "I51.9", "Z79"]),
     ("AE11.22 and E11.22X9Z1", []),
     # guideline sections
     ("See Section I.C.9.a.", ["I.C.9.a"]),
@@ -243,6 +244,8 @@ def test_ranges_name_their_end() -> None:
     assert (first.through, last.through) == ("18 U.S.C. § 2244", "")
     (codes,) = find_references("(E08-E13)")
     assert (codes.key, codes.through) == ("E08-E13", "E13")
+    first, last = find_references("I51.4–I51.9")
+    assert (first.full_key, first.through, last.full_key) == ("I51.4", "I51.9", "I51.9")
     first, _ = find_references("§§3D1.1–3D1.5")
     assert first.through == "§3D1.5"
 
