@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_runs import KS, random_case
 
 from eval.judged import Judged, judge, without_golds
 from eval.measures import MEASURES, Score, parse_score, standard_scores
-from eval.trec import Qrel, RunRow, falling, ordered
+from eval.trec import Qrel, RunRow, ordered
 from tam.errors import BadOption
 
 # Query a: golds d1 (grade 2), d4, and d9, which is not retrieved. Query b: d2. Query c: not in
@@ -133,31 +134,6 @@ def test_a_selection_keeps_the_positions() -> None:
     assert values(only, "mrr") == [1 / 2]
     none = judged.select(judged.grade > 5)
     assert values(none, "recall@3") == []
-
-
-def random_case(seed: int, queries: int, docs: int) -> tuple[list[RunRow], list[Qrel]]:
-    """A run with many equal scores, graded golds, and queries that the run leaves out."""
-    rng = np.random.default_rng(seed)
-    run: list[RunRow] = []
-    qrels: list[Qrel] = []
-    for at in range(queries):
-        query = f"q{at:04}"
-        if rng.random() > 0.1:
-            found = rng.permutation(docs)[: rng.integers(1, docs)]
-            run += [RunRow(query, f"d{doc}", 0, float(rng.integers(0, 9))) for doc in found]
-        judged = rng.permutation(docs)[: rng.integers(1, 9)]
-        qrels += [Qrel(query, f"d{doc}", int(rng.integers(0, 4))) for doc in judged]
-        qrels.append(Qrel(query, f"d{docs + 1}", 1))  # so that none is without a gold
-    parted: list[RunRow] = []
-    run = ordered(run)
-    for query in sorted({row.query_id for row in run}):
-        rows = [row for row in run if row.query_id == query]
-        scores = falling([row.score for row in rows])
-        parted += [row._replace(score=score) for row, score in zip(rows, scores, strict=True)]
-    return parted, qrels
-
-
-KS = (1, 5, 8, 20)
 
 
 def test_equal_to_ir_measures_to_the_last_digit() -> None:
