@@ -9,29 +9,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import multiprocessing
-import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 import tam
 from chunkers.chunk import Chunk
-from chunkers.cut import Sizes
-from chunkers.presets import chunk_manual
 from chunkers.store import write_chunks
 from indexers.bm25 import build_bm25
-from indexers.encoders import Encoder, Floats, open_encoder, tokenizer_name
-from indexers.folder import CHUNKS
+from indexers.encoders import Encoder, Floats, open_encoder
 from indexers.manifest import (
     FORMAT,
     NAME,
@@ -41,20 +32,20 @@ from indexers.manifest import (
     read_manifest,
     write_manifest,
 )
+from indexers.parsing import Failed, Parse, parse_all
+from indexers.table import CHUNKS
 from indexers.tokenise import TokenOptions
 from indexers.vectors import VectorCache, waiting_lock
 from indexers.windows import Window, WindowOptions, windows
 from manuals.library import Library
 from manuals.sections import Corpus, Edition
-from manuals.store import edition_record, save_manual
+from manuals.store import edition_record
 from tam.errors import BadOption, IndexError_, ManualError
 from tam.files import replacing_folder, sha256_file, write_json
 from tam.progress import progress
 from tam.settings import BuildSettings
 
 CACHE = ".cache"
-#: processes that parse and chunk; a forked one finds all as it was, which is safe on Linux only
-WORKERS = min(os.cpu_count() or 1, 3) if sys.platform == "linux" else 1
 CORPORA: tuple[Corpus, ...] = ("icd", "legal")
 
 
@@ -118,48 +109,6 @@ def code_version() -> str:
         for file in sorted((root / package).glob("*.py")):
             digest.update(f"{package}/{file.name}\0{sha256_file(file)}\n".encode())
     return digest.hexdigest()
-
-
-class Failed(NamedTuple):
-    """An edition that could not be parsed."""
-
-    edition: Edition
-    error: ManualError
-
-
-@dataclass(frozen=True, slots=True)
-class Parse:
-    """Parses one edition, saves it below ``folder``, and chunks it."""
-
-    library: Library
-    settings: BuildSettings
-    folder: Path
-
-    def __call__(self, edition: Edition) -> tuple[Edition, list[Chunk]] | Failed:
-        settings = self.settings
-        try:
-            manual = self.library.manual(edition.source, edition.year, keep=False)
-        except ManualError as error:
-            return Failed(edition, error)
-        save_manual(manual, self.folder)
-        sizes = Sizes(settings.target, settings.bound)
-        tokenizer = tokenizer_name(settings.encoder)
-        return manual.edition, chunk_manual(manual, settings.preset, sizes, tokenizer)
-
-
-_worker: list[Parse] = []
-
-
-def _start_worker(parse: Parse) -> None:
-    # Ctrl-C reaches every process of the terminal: the first one ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # One process for each core is enough, and the tokenizers' threads do not outlive a fork.
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    _worker[:] = [parse]
-
-
-def _parse_in_worker(edition: Edition) -> tuple[Edition, list[Chunk]] | Failed:
-    return _worker[0](edition)
 
 
 @dataclass
@@ -303,7 +252,7 @@ class _Job:
         rows: list[EditionRows] = []
         chunks: list[Chunk] = []
         what = f"{self.corpus}: parsing and chunking"
-        parsed = self._parsed(folder / "manuals")
+        parsed = parse_all(Parse(self.library, self.settings, folder / "manuals"), self.editions)
         for found in progress(parsed, what, len(self.editions), "editions"):
             if isinstance(found, Failed):
                 if self.strict:
@@ -318,22 +267,6 @@ class _Job:
             raise ManualError(f"no chunk could be made for corpus {self.corpus}; see above")
         write_chunks(chunks, folder / CHUNKS)
         return rows, chunks
-
-    def _parsed(self, folder: Path) -> Iterator[tuple[Edition, list[Chunk]] | Failed]:
-        """Each edition with its chunks, in order, by several processes where that is safe."""
-        parse = Parse(self.library, self.settings, folder)
-        workers = min(WORKERS, len(self.editions))
-        if workers < 2:
-            yield from map(parse, self.editions)
-            return
-        context = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(workers, context, _start_worker, (parse,)) as pool:
-            try:
-                yield from pool.map(_parse_in_worker, self.editions)
-            except BrokenProcessPool as error:
-                raise OSError("a parsing process was killed, perhaps for want of memory") from error
-            finally:
-                pool.shutdown(cancel_futures=True)
 
     def _dense(
         self, folder: Path, chunks: Sequence[Chunk], encoder: Encoder

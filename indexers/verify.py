@@ -9,7 +9,8 @@ import numpy as np
 
 from chunkers.store import read_chunks
 from indexers.build import file_hashes
-from indexers.folder import CHUNKS, StoredIndex, open_folder
+from indexers.folder import StoredIndex, open_folder
+from indexers.table import CHUNKS
 from tam.errors import TamError
 from tam.files import sha256_text
 

@@ -14,8 +14,9 @@ from chunkers.store import write_chunks
 from indexers.bm25 import build_bm25
 from indexers.dense import write_dense
 from indexers.encoders import HashEncoder
-from indexers.folder import CHUNKS, open_folder
+from indexers.folder import open_folder
 from indexers.manifest import EditionRows, EncoderRecord, Manifest, write_manifest
+from indexers.table import CHUNKS
 from indexers.tokenise import TokenOptions
 from indexers.windows import WindowOptions, windows
 from manuals.library import Library

@@ -51,9 +51,9 @@ def own_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
         plain = replace(manual, edition=replace(manual.edition, title="Manual"))
         return factories.chunks_of(plain)
 
-    monkeypatch.setattr("indexers.build.chunk_manual", chunk_manual)
+    monkeypatch.setattr("indexers.parsing.chunk_manual", chunk_manual)
     # Processes started afresh would not see the line above.
-    monkeypatch.setattr("indexers.build.WORKERS", 1)
+    monkeypatch.setattr("indexers.parsing.WORKERS", 1)
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -183,7 +183,7 @@ def test_a_blank_chunk_never_reaches_the_encoder(
         first, *rest = factories.chunks_of(manual)
         return [replace(first, text=" \n", context="", span=(0, 0)), *rest]
 
-    monkeypatch.setattr("indexers.build.chunk_manual", chunk_manual)
+    monkeypatch.setattr("indexers.parsing.chunk_manual", chunk_manual)
     [result] = build(library(), tmp_path, HASH)
     dense = open_folder(result.path).dense
     assert not dense.vectors[0].any()
@@ -264,7 +264,7 @@ def test_corpora(tmp_path: Path) -> None:
 
 
 def _build_in_process(out: Path) -> tuple[bool, int]:
-    import indexers.build as module
+    import indexers.parsing as module
 
     module.chunk_manual = lambda manual, *_: factories.chunks_of(manual)  # type: ignore[assignment]
     module.WORKERS = 1
@@ -393,7 +393,7 @@ def test_verify_compares_bodies_with_the_manuals(
         first, *rest = factories.chunks_of(manual)
         return [replace(first, span=(first.span[0] + 3, first.span[1] + 3)), *rest]
 
-    monkeypatch.setattr("indexers.build.chunk_manual", chunk_manual)
+    monkeypatch.setattr("indexers.parsing.chunk_manual", chunk_manual)
     [result] = build(library(), tmp_path, HASH)
     faults = verify(result.path)
     assert len(faults) == 3
@@ -447,6 +447,6 @@ def test_parts_of_two_builds_are_not_mixed(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="parses in one process elsewhere")
 def test_several_processes_parse_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build(library(), tmp_path / "one", HASH)
-    monkeypatch.setattr("indexers.build.WORKERS", 3)
+    monkeypatch.setattr("indexers.parsing.WORKERS", 3)
     build(library(), tmp_path / "three", HASH)
     assert content(tmp_path / "one" / "legal") == content(tmp_path / "three" / "legal")
