@@ -1,7 +1,8 @@
 """Building: a library of manuals into one index folder for each corpus.
 
 An index is built beside its place and moved there when it is complete. Vectors, which cost most,
-are kept in ``<out>/.cache`` and shared by all indexes below ``out``.
+are kept in ``<out>/.cache`` and shared by all indexes below ``out`` (or in another folder, shared
+by the indexes of several places).
 """
 
 from __future__ import annotations
@@ -74,9 +75,11 @@ def build(
     corpora: Sequence[Corpus] | None = None,
     sample: bool = False,
     strict: bool = False,
+    cache: Path | None = None,
 ) -> list[BuildResult]:
     """Build ``out/<corpus>`` for each corpus; by default for those that the library holds.
 
+    Vectors are kept in ``cache``, by default ``out/.cache``.
     An edition that cannot be parsed is left out with a line on stderr, unless ``strict``. Raises
     ``BadOption``, ``ManualError`` when nothing is left, and ``IndexError_`` when the folder cannot
     be written; an index that was there stays as it was.
@@ -90,7 +93,7 @@ def build(
             raise ManualError(f"no manual of corpus {corpus} here; add one or choose another")
     results = []
     for corpus in corpora or here:
-        job = _Job(library, out, settings, corpus, sample, strict)
+        job = _Job(library, out, settings, corpus, sample, strict, cache or out / CACHE)
         try:
             results.append(job.run())
         except OSError as error:
@@ -121,6 +124,7 @@ class _Job:
     corpus: Corpus
     sample: bool
     strict: bool
+    cache: Path
     problems: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     distinct: int = 0
@@ -130,15 +134,12 @@ class _Job:
     def path(self) -> Path:
         return self.out / self.corpus
 
-    @property
-    def cache(self) -> Path:
-        return self.out / CACHE
-
     def run(self) -> BuildResult:
         name = self.settings.encoder
         encoder = open_encoder(name, batch_size=self.settings.batch_size) if name else None
         inputs = self._inputs(encoder)
-        with waiting_lock(self.cache / f"{self.corpus}.lock", f"another build of {self.path}"):
+        lock = self.out / CACHE / f"{self.corpus}.lock"
+        with waiting_lock(lock, f"another build of {self.path}"):
             _mend(self.path)
             manifest = self._as_wanted(inputs)
             if manifest is not None:

@@ -38,12 +38,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from eval.ablation.axes import AXES, Value, Values
 from eval.ablation.cells import MODES, Cell, Mode, make_cells
 from eval.ablation.flags import refuse_leaks
+from eval.evaluate import EvalSettings
 from eval.measures import Score, parse_score
 from eval.policy import POLICIES
 from eval.queries import SETS
@@ -100,6 +102,23 @@ class Study:
     def scores(self, cell: Cell) -> list[Score]:
         """The study's measures for one cell, ``@k`` with the cell's k."""
         return [parse_score(_with_k(text, cell.k)) for text in self.measures]
+
+    @cached_property
+    def deepest(self) -> int:
+        """Chunks to retrieve for each query: the same for all cells, so that legs are shared."""
+        ks = [
+            score.at
+            for cell in self.cells
+            for score in self.scores(cell)
+            if score.measure.parameter == "k"
+        ]
+        return EvalSettings(ks=(*self.ks, *ks)).chunks
+
+    @cached_property
+    def needs_years(self) -> bool:
+        """Whether some cell filters by the query's year: then a query without one is left out of
+        all cells, so that all have the same queries."""
+        return any(cell.filter != "off" for cell in self.cells)
 
     @property
     def labels(self) -> tuple[str, ...]:
