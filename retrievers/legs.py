@@ -46,6 +46,10 @@ class LegCache:
         """Keep a list that was ranked to ``depth``."""
         self._legs[index, leg, wanted, query] = (depth, found)
 
+    def drop_legs(self) -> None:
+        """Forget the lists, which are most of it, and keep the vectors."""
+        self._legs.clear()
+
     def vectors(
         self, encoder: str, queries: Sequence[str], encode: Callable[[list[str]], Vectors]
     ) -> Vectors:
