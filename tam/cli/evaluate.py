@@ -172,7 +172,7 @@ def _evaluate(
 
 
 def _open(folder: Path, corpus: str | None) -> Any:
-    from tam.cli.search import open_indexes
+    from retrievers.corpora import open_indexes
 
     indexes = open_indexes(folder, corpus)
     if len(indexes) > 1:

@@ -73,7 +73,7 @@ def make(
     from eval.queries import make_queries
     from eval.query_sets import write_query_set
     from manuals.library import Library, load_library, open_manuals
-    from tam.cli.search import open_indexes
+    from retrievers.corpora import open_indexes
 
     library: Library
     if manuals is not None:
