@@ -8,9 +8,9 @@ FAISS's own storage, exact and without a copy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,28 @@ def write_dense(
     faiss.write_index(index, str(folder / "vectors.faiss"))
     np.save(folder / "starts.npy", starts.astype(np.int64), allow_pickle=False)
     np.save(folder / "spans.npy", spans.astype(np.int32), allow_pickle=False)
+    np.save(folder / "twins.npy", _twins(vectors), allow_pickle=False)
+
+
+def _twins(vectors: Floats) -> npt.NDArray[np.int32]:
+    """(windows,): for each row the first row that holds the same vector."""
+    first: dict[bytes, int] = {}
+    rows = (first.setdefault(vector.tobytes(), row) for row, vector in enumerate(vectors))
+    return np.fromiter(rows, np.int32, len(vectors))
+
+
+class _Layout(NamedTuple):
+    """The windows of some slices of chunks, side by side.
+
+    ``parts`` are their rows in the file, ``starts`` where each chunk's begin among them.
+    ``repeats`` are those whose vector stood before, in the place ``first``.
+    """
+
+    parts: list[tuple[int, int]]
+    windows: int
+    starts: npt.NDArray[np.int64]
+    repeats: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
 
 
 class DenseRows:
@@ -52,10 +74,13 @@ class DenseRows:
         try:
             self.starts: npt.NDArray[np.int64] = np.load(folder / "starts.npy", allow_pickle=False)
             self.spans: npt.NDArray[np.int32] = np.load(folder / "spans.npy", allow_pickle=False)
+            self.twins: npt.NDArray[np.int32] = np.load(folder / "twins.npy", allow_pickle=False)
         except (OSError, ValueError) as error:
             raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
-        if len(self.starts) == 0 or self.starts[-1] != len(self.spans):
+        windows = self.starts[-1] if len(self.starts) else -1
+        if not windows == len(self.spans) == len(self.twins):
             raise IndexError_(f"{folder}: damaged (its row tables disagree); build the index again")
+        self._layout = lru_cache(maxsize=32)(self._layout_of)
 
     def __len__(self) -> int:
         """Number of chunks."""
@@ -101,13 +126,24 @@ class DenseRows:
                 f"query vectors of shape {queries.shape} for an index of dimension "
                 f"{self.vectors.shape[1]}; use the encoder that built it"
             )
-        parts = [self._bounds(part) for part in ([slice(None)] if rows is None else rows)]
-        width = sum(stop - start for start, stop in parts)
-        result = np.empty((len(queries), width), np.float32)
-        at = 0
-        for start, stop in parts:
-            result[:, at : at + stop - start] = self._span(queries, start, stop)
-            at += stop - start
+        bounds = tuple(self._bounds(part) for part in ([slice(None)] if rows is None else rows))
+        layout = self._layout(bounds)
+        result = np.empty((len(queries), len(layout.starts)), np.float32)
+        if not len(layout.starts):
+            return result
+        step = max(1, _CELLS // max(layout.windows, 1))
+        for first in range(0, len(queries), step):
+            block = queries[first : first + step]
+            products = np.empty((len(block), layout.windows), np.float32)
+            at = 0
+            for low, high in layout.parts:
+                np.matmul(block, self.vectors[low:high].T, out=products[:, at : at + high - low])
+                at += high - low
+            # A matrix product can differ in the last bit between equal rows: a tie must be one.
+            products[:, layout.repeats] = products[:, layout.first]
+            if layout.windows > len(layout.starts):
+                products = np.maximum.reduceat(products, layout.starts, axis=1)
+            result[first : first + step] = products
         return result
 
     def best_window(self, query: Floats, row: int) -> tuple[int, int]:
@@ -123,19 +159,21 @@ class DenseRows:
             raise ValueError(f"rows {part}: a slice of rows has no step")
         return start, max(start, stop)
 
-    def _span(self, queries: Floats, start: int, stop: int) -> Floats:
-        """Best-window scores of the chunks ``[start, stop)``."""
-        low, high = int(self.starts[start]), int(self.starts[stop])
-        if low == high:
-            return np.zeros((len(queries), stop - start), np.float32)
-        window_of_chunk = self.starts[start:stop] - low
-        block = self.vectors[low:high]
-        single = high - low == stop - start
-        result = np.empty((len(queries), stop - start), np.float32)
-        step = max(1, _CELLS // (high - low))
-        for first in range(0, len(queries), step):
-            products = queries[first : first + step] @ block.T
-            result[first : first + step] = (
-                products if single else np.maximum.reduceat(products, window_of_chunk, axis=1)
-            )
-        return result
+    def _layout_of(self, bounds: tuple[tuple[int, int], ...]) -> _Layout:
+        parts = [(int(self.starts[start]), int(self.starts[stop])) for start, stop in bounds]
+        begins = np.cumsum([0, *(high - low for low, high in parts)])
+        starts = [
+            self.starts[start:stop] - low + begin
+            for (start, stop), (low, _), begin in zip(bounds, parts, begins[:-1], strict=True)
+        ]
+        none = np.empty(0, np.int64)
+        twins = np.concatenate([none, *(self.twins[low:high] for low, high in parts)])
+        _, first, inverse = np.unique(twins, return_index=True, return_inverse=True)
+        repeats = np.flatnonzero(first[inverse] != np.arange(len(twins)))
+        return _Layout(
+            parts=parts,
+            windows=len(twins),
+            starts=np.concatenate([none, *starts]),
+            repeats=repeats,
+            first=first[inverse][repeats],
+        )

@@ -81,6 +81,28 @@ def test_slices_equal_brute_force(rows: DenseRows, slices: list[slice]) -> None:
     np.testing.assert_allclose(found, np.asarray(expected).reshape(found.shape), atol=1e-6)
 
 
+def test_equal_vectors_tie_exactly(tmp_path: Path) -> None:
+    """Whatever the sizes of the matrix product and the place of the rows in it."""
+    random = np.random.default_rng(3)
+    some = random.standard_normal((700, 384)).astype(np.float32)
+    some /= np.linalg.norm(some, axis=1, keepdims=True)
+    vectors = np.concatenate([some, some[::-1][:613], some])
+    starts = np.arange(len(vectors) + 1)
+    write_dense(tmp_path, vectors, starts, np.zeros((len(vectors), 2)))
+    dense = DenseRows(tmp_path)
+    assert dense.twins[700] == 699
+    asked = random.standard_normal((100, 384)).astype(np.float32)
+    for slices in (None, [slice(3, 660), slice(1320, 2013)]):
+        scores = dense.scores(asked, slices)
+        places = np.concatenate([np.arange(s.start, s.stop) for s in slices or [slice(0, 2013)]])
+        seen: dict[int, int] = {}
+        for column, twin in enumerate(dense.twins[places]):
+            np.testing.assert_array_equal(
+                scores[:, column], scores[:, seen.setdefault(twin, column)]
+            )
+        assert len(seen) < len(places)
+
+
 def test_no_slices_is_all(rows: DenseRows) -> None:
     whole = rows.scores(queries())
     assert whole.shape == (5, CHUNKS)
@@ -109,7 +131,9 @@ def test_damaged_and_missing_files(tmp_path: Path) -> None:
     np.save(tmp_path / "spans.npy", np.zeros((3, 2), np.int32))
     with pytest.raises(IndexError_, match="disagree"):
         DenseRows(tmp_path)
-    write_dense(tmp_path, queries(3), np.arange(5), np.zeros((4, 2)))
+    write_dense(tmp_path / "other", queries(3), np.arange(4), np.zeros((3, 2)))
+    write_dense(tmp_path, queries(4), np.arange(5), np.zeros((4, 2)))
+    (tmp_path / "other" / "vectors.faiss").replace(tmp_path / "vectors.faiss")
     with pytest.raises(IndexError_, match="3 vectors for 4 windows"):
         _ = DenseRows(tmp_path).vectors
     (tmp_path / "vectors.faiss").write_bytes(b"IxFI")
