@@ -18,16 +18,18 @@ Rules:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 
 import numpy as np
+import numpy.typing as npt
 
 from indexers.folder import StoredIndex
 from manuals.codes import undotted
 from manuals.keys import Reference, find_references, parse_reference
 from retrievers.filters import Allowed
-from retrievers.ranks import Rows
+from retrievers.ranks import Ranked, Rows
 from tam.errors import BadReference
 
 PER_REFERENCE = 4
@@ -127,3 +129,28 @@ def place_references(referenced: Sequence[int], searched: Sequence[int], long: b
             placed.append(between)
         placed.append(row)
     return [*placed, *found]
+
+
+def descending_scores(
+    rows: Sequence[int], named: Sequence[int], found: Ranked
+) -> npt.NDArray[np.float64]:
+    """Scores of placed rows that never ascend: the search's own; before its first hit one more for each place,
+    and a reference between two hits gets the least number above the lower one, at most the
+    upper one's."""
+    own = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    by_name = set(named)
+    scores = np.empty(len(rows), np.float64)
+    above = math.inf
+    for at, row in enumerate(rows):
+        if row not in by_name:
+            above = scores[at] = own[row]
+        else:
+            scores[at] = above
+    below = 0.0
+    for at in range(len(rows) - 1, -1, -1):
+        if rows[at] in by_name:
+            before = scores[at]
+            raised = below + 1.0 if math.isinf(before) else math.nextafter(below, math.inf)
+            scores[at] = raised if math.isinf(before) else min(raised, before)
+        below = scores[at]
+    return scores

@@ -1,0 +1,229 @@
+"""One search, stage by stage: legs, fusion, passages, reranker, references.
+
+A batch goes through each stage as a whole, so that vectors are encoded together and the queries of
+one filter are scored together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from indexers.folder import StoredIndex
+from retrievers.filters import Allowed
+from retrievers.fusion import FUSIONS, rrf
+from retrievers.legs import LEGS, LegCache
+from retrievers.passages import PASSAGE_FUSIONS, cut_passages
+from retrievers.ranks import EMPTY, Ranked, Rows, ranked
+from retrievers.references import (
+    descending_scores,
+    is_long,
+    place_references,
+    referenced_rows,
+)
+from retrievers.rerank import load_reranker
+from retrievers.settings import Filter, SearchSettings
+
+#: name under which a hit keeps its rank and score from before the reranker
+BEFORE_RERANKING = "search"
+
+
+class Ranking(NamedTuple):
+    """The answer to one query without texts.
+
+    ``rows`` (n,) best first, n at most k; ``scores`` (n,) never ascend; ``referenced`` are the
+    rows found by reference; ``legs`` the full list of each leg, one for each passage searched.
+    """
+
+    rows: Rows
+    scores: npt.NDArray[np.float64]
+    referenced: frozenset[int]
+    legs: Mapping[str, tuple[Ranked, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One text to search: a query, or a passage of one."""
+
+    text: str
+    wanted: Filter
+
+
+class Clock(dict[str, float]):
+    """Seconds spent in each stage of a search."""
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self[name] = self.get(name, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A search under some settings; ``allowed`` holds the rows of every filter of the batch."""
+
+    stored: StoredIndex
+    settings: SearchSettings
+    k: int
+    allowed: Mapping[Filter, Allowed]
+    cache: LegCache
+    clock: Clock
+
+    @property
+    def depth(self) -> int:
+        """How far down each leg is read."""
+        return max(self.k, self.settings.depth)
+
+    def run(self, queries: Sequence[str], filters: Sequence[Filter]) -> list[Ranking]:
+        """The ranking of each query under its filter."""
+        tasks = [
+            _tasks(query, wanted, self.settings)
+            for query, wanted in zip(queries, filters, strict=True)
+        ]
+        legs = self._run_legs(chain.from_iterable(tasks))
+        with self.clock.stage("fusion"):
+            found = [self._fuse(each, legs) for each in tasks]
+        by_leg = [
+            {leg: tuple(legs[leg, task] for task in each) for leg in self.settings.legs}
+            for each in tasks
+        ]
+        if self.settings.reranker is not None:
+            with self.clock.stage("rerank"):
+                before = [each.top(max(self.k, self.settings.rerank_depth)) for each in found]
+                found = self._rerank(queries, before, self.settings.reranker)
+                for lists, ranking in zip(by_leg, before, strict=True):
+                    lists[BEFORE_RERANKING] = (ranking,)
+        with self.clock.stage("references"):
+            return [
+                self._finish(query, wanted, ranking, lists)
+                for query, wanted, ranking, lists in zip(
+                    queries, filters, found, by_leg, strict=True
+                )
+            ]
+
+    def _run_legs(self, tasks: Iterable[_Task]) -> dict[tuple[str, _Task], Ranked]:
+        """Each leg's list for each distinct task; the tasks of one filter go together."""
+        by_filter: dict[Filter, list[_Task]] = {}
+        for task in dict.fromkeys(tasks):
+            by_filter.setdefault(task.wanted, []).append(task)
+        if "dense" in self.settings.legs:
+            self._encode(by_filter)
+        found: dict[tuple[str, _Task], Ranked] = {}
+        for leg in self.settings.legs:
+            with self.clock.stage(leg):
+                for wanted, group in by_filter.items():
+                    found.update(self._run_leg(leg, wanted, group))
+        return found
+
+    def _run_leg(
+        self, leg: str, wanted: Filter, tasks: Sequence[_Task]
+    ) -> Iterator[tuple[tuple[str, _Task], Ranked]]:
+        """One leg's lists for the tasks of one filter: those kept, then those missing."""
+        name = self.stored.manifest.inputs
+        missing: list[_Task] = []
+        for task in tasks:
+            kept = self.cache.get(name, leg, wanted, task.text, self.depth)
+            if kept is None:
+                missing.append(task)
+            else:
+                yield (leg, task), kept
+        if missing:
+            texts = [task.text for task in missing]
+            lists = LEGS[leg](self.stored, texts, self.allowed[wanted], self.depth, self.cache)
+            for task, each in zip(missing, lists, strict=True):
+                self.cache.put(name, leg, wanted, task.text, self.depth, each)
+                yield (leg, task), each
+
+    def _encode(self, by_filter: Mapping[Filter, Sequence[_Task]]) -> None:
+        """All vectors that the dense leg will want, in one batch over all filters."""
+        name = self.stored.manifest.inputs
+        texts = [
+            task.text
+            for wanted, group in by_filter.items()
+            for task in group
+            if self.cache.get(name, "dense", wanted, task.text, self.depth) is None
+        ]
+        if texts:
+            with self.clock.stage("encoder"):
+                encoder = self.stored.encoder()
+            with self.clock.stage("encode"):
+                self.cache.vectors(encoder.fingerprint, texts, encoder.encode_queries)
+
+    def _fuse(self, tasks: Sequence[_Task], legs: Mapping[tuple[str, _Task], Ranked]) -> Ranked:
+        """One list for a query: its legs fused for each passage, then the passages."""
+        places = self.stored.chunks.id_ranks
+        lists: list[Ranked] = []
+        for task in tasks:
+            per_leg = [legs[leg, task] for leg in self.settings.legs]
+            if len(per_leg) == 1:
+                lists.append(per_leg[0])
+                continue
+            if self.settings.fusion == "rrf":
+                fused = rrf(per_leg, self.settings.leg_weights, self.settings.rrf_k)
+            else:
+                fused = FUSIONS[self.settings.fusion](per_leg, self.settings.leg_weights)
+            lists.append(ranked(fused.rows, fused.scores, places, self.depth))
+        if len(lists) == 1:
+            return lists[0]
+        if not lists:
+            return EMPTY
+        fused = PASSAGE_FUSIONS[self.settings.passage_fusion](lists, [1.0] * len(lists))
+        return ranked(fused.rows, fused.scores, places, self.depth)
+
+    def _rerank(
+        self, queries: Sequence[str], lists: Sequence[Ranked], reranker: str
+    ) -> list[Ranked]:
+        chunks = self.stored.chunks
+        pairs = [
+            (query, chunks.chunk(row).text)
+            for query, each in zip(queries, lists, strict=True)
+            for row in each.rows.tolist()
+        ]
+        scores = load_reranker(reranker).scores(pairs)
+        found = []
+        at = 0
+        for each in lists:
+            own = scores[at : at + len(each.rows)]
+            found.append(ranked(each.rows, own, chunks.id_ranks, len(own)))
+            at += len(own)
+        return found
+
+    def _finish(
+        self,
+        query: str,
+        wanted: Filter,
+        found: Ranked,
+        legs: Mapping[str, tuple[Ranked, ...]],
+    ) -> Ranking:
+        """References put in their places, cut to k."""
+        named: tuple[int, ...] = ()
+        if self.settings.references:
+            named = referenced_rows(self.stored, query, self.allowed[wanted], found.rows)
+        if not named:
+            top = found.top(self.k)
+            return Ranking(top.rows, top.scores.astype(np.float64), frozenset(), legs)
+        found = found.top(self.k + len(named))
+        rows = place_references(named, found.rows.tolist(), is_long(query))
+        scores = descending_scores(rows, named, found)
+        return Ranking(
+            np.asarray(rows[: self.k], np.int64),
+            scores[: self.k],
+            frozenset(named) & set(rows[: self.k]),
+            legs,
+        )
+
+
+def _tasks(query: str, wanted: Filter, settings: SearchSettings) -> tuple[_Task, ...]:
+    if settings.query_mode == "whole":
+        return (_Task(query, wanted),)
+    return tuple(_Task(text, wanted) for text in cut_passages(query, settings.passage_words))
