@@ -62,21 +62,23 @@ def status(folder: Path | None, as_json: bool, quick: bool, strict: bool) -> Non
         return
     click.echo(f"{len(rows)} editions in {chosen.origin}\n")
     click.echo(_table(rows))
-    _print_lines("problems", [*library.problems, *_parse_problems(rows)])
+    _print_lines("problems", _problems(rows, library))
     _print_lines("notes", library.notes)
 
 
 def _print_json(rows: Sequence[EditionStatus], library: Library) -> None:
     value = {
         "editions": [row.record() for row in rows],
-        "problems": [*library.problems, *_parse_problems(rows)],
+        "problems": _problems(rows, library),
         "notes": list(library.notes),
     }
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def _parse_problems(rows: Sequence[EditionStatus]) -> list[str]:
-    return [row.problem for row in rows if row.problem]
+def _problems(rows: Sequence[EditionStatus], library: Library) -> list[str]:
+    """Each line once: of files that were left out, and of the editions themselves."""
+    lines = [*library.problems, *(line for row in rows for line in row.problems)]
+    return [line for line in dict.fromkeys(lines) if line not in library.notes]
 
 
 def _table(rows: Sequence[EditionStatus]) -> str:
