@@ -456,3 +456,23 @@ def test_bootstrap_columns_share_resamples(legal: Index) -> None:
     one, two = names.index("chunks.recall@8"), names.index("chunks.hit@8")
     assert np.array_equal(found.values[:, one], found.values[:, two])
     assert (overall.low[one], overall.high[one]) == (overall.low[two], overall.high[two])
+
+
+@pytest.mark.real
+def test_the_known_item_baseline(real_manuals: Path, tmp_path: Path) -> None:
+    """Index paths against the Tabular List by the paper's rules: MEASURED.md has recall@1 0.60,
+    @8 0.84, with copies of titles among the queries, which are left out here."""
+    from searchable import make_index
+
+    from chunkers.presets import chunk_manual
+    from eval.queries import make_queries
+    from manuals.library import open_manuals
+
+    library = open_manuals(real_manuals)
+    index = make_index(tmp_path, chunk_manual(library.manual("tabular", 2025)), dense=False)
+    index.stored.__dict__["library"] = library
+    query_set = make_queries("index-to-tabular", library, [2025], 2000, 7)
+    found = evaluate(index, query_set, EvalSettings(ks=(1, 8), search=BM25))
+    assert found.counts.measured == 2000
+    assert found.column("chunks.recall@1").mean() == pytest.approx(0.60, abs=0.02)
+    assert found.column("chunks.recall@8").mean() == pytest.approx(0.82, abs=0.02)
