@@ -152,14 +152,15 @@ def table(scored: Scored) -> str:
 def _groups(scored: Scored) -> list[str]:
     columns = [
         [group.label, str(group.cases), str(group.missing)]
-        + [_cell(value.name, value.value, value.low, value.high) for value in group.values]
+        + [score_cell(value.name, value.value, value.low, value.high) for value in group.values]
         for group in scored.groups
     ]
     heads = ["", "cases", "missing", *(value.name for value in scored.groups[0].values)]
     return _aligned(list(zip(heads, *columns, strict=True)))
 
 
-def _cell(name: str, value: float, low: float, high: float) -> str:
+def score_cell(name: str, value: float, low: float, high: float) -> str:
+    """A value with its interval: per cent, offense levels for the MAE."""
     if math.isnan(value):
         return "-"
     if name == "MAE":
