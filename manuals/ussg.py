@@ -9,29 +9,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 
-from manuals.appendix_a import StatuteRow, guideline_refs, split_condition, statute_rows
 from manuals.citations import ussg_group
-from manuals.enumeration import Placement, lead, ordinals
+from manuals.enumeration import lead
 from manuals.paged import PagedText
-from manuals.pdf import HYPHEN, Hyphens, Line, columns, read_lines
+from manuals.pdf import HYPHEN, Hyphens, Line, read_lines
 from manuals.section_tree import Node, SectionTree
-from manuals.sections import Edition, Manual, Note
-from manuals.ussg_blocks import Block, blocks
-from manuals.ussg_layout import CELLS, Row, Sizes, measure, rows
+from manuals.sections import Edition, Manual
+from manuals.ussg_blocks import Block
+from manuals.ussg_blocks import blocks as group_blocks
+from manuals.ussg_layout import Row, Sizes, measure, rows
+from manuals.ussg_levels import Levels
+from manuals.ussg_ranks import CHAPTER, DIVISION, GUIDELINE, HEADING, NOTE, PART, SUBPART
+from manuals.ussg_tail import read_appendix
+from manuals.ussg_titles import caption, lead_in, title_case
 from tam.errors import EditionConflict, UnrecognisedFile
 
-CHAPTER, PART, SUBPART, HEADING, GUIDELINE, DIVISION, NOTE = range(7)
 #: subsections are kept as sections to this depth: (b), (b)(4), (b)(4)(A)
 SUBSECTION_DEPTH = 3
 
-_FORMS = {"lower": 0, "number": 1, "upper": 2, "roman": 3, "Roman": 4, "double": 5}
 _NOTE = re.compile(r"^(\d{1,2})\.\s")
-_LEAD_IN = re.compile(r"^(\S.{2,140}?)\.\s?[—―–]")
 _PRINTED = re.compile(r"║ ?(\d+)$|^(\d+) ?║")
-_TABLE_HEAD = re.compile(r"^Statute\b.*\bGuideline\b")
 
 
 def parse_ussg(paths: Sequence[Path], edition: Edition) -> Manual:
@@ -70,14 +69,13 @@ class Reader:
         self.meta = {"printed_page_offset": str(_page_offset(self.rows))}
         self._page = 0
         self._furniture: dict[int, list[str]] = {}
-        self._footed: set[int] = set()
+        self.footed: set[int] = set()
         for row in self.rows:
             if row.role == "furniture":
                 self._furniture.setdefault(row.line.page, []).append(row.text)
                 if "║" in row.text:
-                    self._footed.add(row.line.page)
-        self._placement = Placement()
-        self._places: list[float] = []
+                    self.footed.add(row.line.page)
+        self._levels = Levels()
         self._last_note = 0
         self._margin = 0.0
 
@@ -91,7 +89,7 @@ class Reader:
             for text in self._furniture.get(self._page, ()):
                 self.text.furniture(text)
 
-    def _write(self, row: Row, joint: str) -> int:
+    def write(self, row: Row, joint: str) -> int:
         self._turn_to(row.line.page)
         if row.role == "label":
             self.text.furniture(row.text)
@@ -100,19 +98,19 @@ class Reader:
         self.tree.reach(self.text.length, row.line.page)
         return start
 
-    def _open(
+    def open(
         self, rank: int, key: str, kind: str, title: str, page: int, citation: str = ""
     ) -> Node:
         """Open a section that begins with what is written next."""
         return self.tree.open(rank, key, kind, citation or key, title, -1, page)
 
-    def _put(self, block: Block) -> int:
+    def put(self, block: Block) -> int:
         """Write a block; sections opened since the last one begin at its start."""
         start = -1
         heading = block.kind not in ("paragraph", "historical")
         for row in block.rows:
             joint = " " if heading and start >= 0 else row.joint
-            written = self._write(row, joint)
+            written = self.write(row, joint)
             if start < 0 and row.role != "label":
                 start = written
         self.tree.begin(start)
@@ -122,22 +120,24 @@ class Reader:
 
     def read(self) -> None:
         """The whole manual."""
-        self._open(CHAPTER, "Front Matter", "front-matter", "", 1)
-        pending: list[Block] = list(self._blocks(self.rows))
+        self.open(CHAPTER, "Front Matter", "front-matter", "", 1)
+        pending: list[Block] = list(self.blocks(self.rows))
         position = 0
         while position < len(pending):
             block = pending[position]
             if block.kind == "appendix":
-                self._appendix(block)
+                read_appendix(self, block)
                 break
-            position += self._read(block, pending[position + 1 : position + 3])
+            position += self.read_block(block, pending[position + 1 : position + 3])
         self._turn_to(self.pages)
 
-    def _blocks(self, found: Sequence[Row]) -> Iterator[Block]:
+    def blocks(self, found: Sequence[Row]) -> Iterator[Block]:
         """Blocks of text; margin labels stay in their places among the rows."""
-        return blocks((row for row in found if row.role != "furniture"), self.sizes, self.hyphens)
+        return group_blocks(
+            (row for row in found if row.role != "furniture"), self.sizes, self.hyphens
+        )
 
-    def _read(self, block: Block, following: Sequence[Block]) -> int:
+    def read_block(self, block: Block, following: Sequence[Block]) -> int:
         """Read one block; returns how many blocks that took."""
         page = block.page
         match block.kind:
@@ -147,19 +147,19 @@ class Reader:
                 chapter = self.tree.at(CHAPTER)
                 number = chapter.key.rsplit(" ", 1)[-1] if chapter else ""
                 key = ussg_group(number, block.groups[0])
-                self._open(PART, key, "part", _title(block.groups[1]), page)
+                self.open(PART, key, "part", title_case(block.groups[1]), page)
             case "subpart" if self.tree.at(PART) is not None:
                 self._subpart(block)
             case "guideline":
                 key = f"§{block.groups[0]}"
-                self._open(GUIDELINE, key, "guideline", block.groups[1], page)
-                self._placement, self._places = Placement(), []
+                self.open(GUIDELINE, key, "guideline", block.groups[1], page)
+                self._levels = Levels()
             case "deleted":
                 key = f"§§{block.groups[0]}-{block.groups[1]}"
-                self._open(GUIDELINE, key, "deleted", block.groups[2], page)
+                self.open(GUIDELINE, key, "deleted", block.groups[2], page)
             case "table":
-                key = f"{self._unit_key()} Sentencing Table"
-                self._open(DIVISION, key, "table", "Sentencing Table", page)
+                key = f"{self.unit_key()} Sentencing Table"
+                self.open(DIVISION, key, "table", "Sentencing Table", page)
             case "introductory" | "concluding" | "commentary":
                 self._commentary(block, following)
             case "statutory":
@@ -176,17 +176,17 @@ class Reader:
             case _:
                 self._paragraph(block)
                 return 1
-        self._put(block)
+        self.put(block)
         return 1
 
     def _chapter(self, block: Block, following: Sequence[Block]) -> int:
         """A chapter's head with its title, which is set as large below it."""
         title = [next_ for next_ in following[:1] if next_.kind == "large"]
         words = title[0].text if title else ""
-        self._open(CHAPTER, ussg_group(block.groups[0]), "chapter", _title(words), block.page)
-        self._put(block)
+        self.open(CHAPTER, ussg_group(block.groups[0]), "chapter", title_case(words), block.page)
+        self.put(block)
         for part in title:
-            self._put(part)
+            self.put(part)
         return 1 + len(title)
 
     def _subpart(self, block: Block) -> None:
@@ -197,10 +197,10 @@ class Reader:
         if subpart is not None and block.x0 > self._margin + self.sizes.head:
             # Headings 1 to 5 below a subpart of the same form (Chapter One of older editions).
             key = f"{subpart.key} > {number}. {title}"
-            self._open(HEADING, key, "heading", title, block.page, f"{number}.")
+            self.open(HEADING, key, "heading", title, block.page, f"{number}.")
             return
         self._margin = block.x0
-        self._open(SUBPART, f"{above}, Subpart {number}", "subpart", _title(title), block.page)
+        self.open(SUBPART, f"{above}, Subpart {number}", "subpart", title_case(title), block.page)
 
     def _commentary(self, block: Block, following: Sequence[Block]) -> None:
         """*Commentary* alone opens a section only where unlabelled text follows."""
@@ -218,11 +218,11 @@ class Reader:
             self._division("Concluding Commentary", "commentary", block, "concl. comment.")
 
     def _division(self, name: str, kind: str, block: Block, abbreviation: str) -> None:
-        unit = self._unit_key()
+        unit = self.unit_key()
         citation = f"{unit}, {abbreviation}" if abbreviation else unit
-        self._open(DIVISION, f"{unit} {name}", kind, name, block.page, citation)
+        self.open(DIVISION, f"{unit} {name}", kind, name, block.page, citation)
 
-    def _unit_key(self) -> str:
+    def unit_key(self) -> str:
         """The key of the innermost guideline, subpart, part or chapter."""
         self.tree.close(DIVISION)
         return self.tree.top.key if self.tree.top else ""
@@ -241,7 +241,7 @@ class Reader:
         elif self.tree.at(GUIDELINE) is not None and kind in ("", "subsection"):
             self._subsections(block)
             return
-        self._put(block)
+        self.put(block)
 
     def _note(self, block: Block) -> None:
         found = _NOTE.match(block.text)
@@ -253,12 +253,11 @@ class Reader:
         self._last_note = number
         division = self.tree.at(DIVISION)
         unit = division.key.removesuffix(" Application Notes") if division else ""
-        lead_in = _LEAD_IN.match(block.text[found.end() :])
         bold = any(part.bold for part in block.first.line.fragments)
-        title = lead_in[1] if lead_in and bold else ""
+        title = lead_in(block.text[found.end() :]) if bold else ""
         citation = f"{unit}, comment. (n.{number})"
         key = f"{unit} Application Note {number}"
-        self._open(NOTE, key, "application-note", title, block.page, citation)
+        self.open(NOTE, key, "application-note", title, block.page, citation)
 
     # -- subsections ------------------------------------------------------------------------
 
@@ -266,137 +265,32 @@ class Reader:
         names = lead(block.text)
         # (ii) where no list of (i), (ii) is open is a line of a running text.
         numeral = bool(names) and len(names[0][0]) > 1 and names[0][0].isalpha()
-        if not names or (numeral and not {"roman", "Roman"} & set(self._placement.forms)):
-            self._close_deeper(block)
-            self._put(block)
+        if not names or (numeral and not self._levels.has_numerals()):
+            ended = self._levels.reach_of(block, SUBSECTION_DEPTH)
+            if ended is not None:
+                self.tree.close(DIVISION + ended)
+            self.put(block)
             return
         opened: list[tuple[Node, int]] = []
         for number, (name, offset) in enumerate(names):
             place = block.x0 + number * 2 * self.sizes.head
-            depth = self._place(name, place, compound=number > 0)
+            depth = self._levels.place(name, place, compound=number > 0)
             node = self._subsection(block, depth, offset, last=number == len(names) - 1)
             if node is not None:
                 opened.append((node, offset))
-        start = self._put(block)
+        start = self.put(block)
         for node, offset in opened:
             node.start = start + offset
 
-    def _place(self, name: str, x: float, compound: bool) -> int:
-        """The depth of an enumerator; indentation closes levels that stand further right."""
-        order = max((_FORMS[form] for form in ordinals(name)), default=0)
-        placed = self._placement
-        while placed.forms and not compound:
-            top = _FORMS[placed.forms[-1]]
-            # A list that begins anew at the same indent is no part of the last item.
-            anew = name in ("a", "1", "A", "i") and abs(self._places[-1] - x) <= 6 and top > 0
-            if not anew and (top < order or self._places[-1] <= x + 6):
-                break
-            self._drop(len(placed.forms) - 1)
-        depth = placed.place(name, compound)
-        del self._places[depth:]
-        self._places.append(x)
-        return depth
-
-    def _drop(self, depth: int) -> None:
-        del self._placement.names[depth:], self._placement.forms[depth:], self._places[depth:]
-
     def _subsection(self, block: Block, depth: int, offset: int, last: bool) -> Node | None:
         guideline = self.tree.at(GUIDELINE)
-        forms = self._placement.forms[: depth + 1]
-        if guideline is None or depth >= SUBSECTION_DEPTH or "roman" in forms or "Roman" in forms:
+        deep = depth >= SUBSECTION_DEPTH or self._levels.has_numerals(depth)
+        if guideline is None or deep:
             return None
-        inner = "".join(f"({name})" for name in self._placement.names[: depth + 1])
+        inner = "".join(f"({name})" for name in self._levels.names(depth))
         rest = block.text[block.text.index(")", offset) + 1 :].strip() if last else ""
         key = f"{guideline.key}{inner}"
-        return self._open(DIVISION + depth, key, "subsection", _caption(rest), block.page)
-
-    def _close_deeper(self, block: Block) -> None:
-        """A paragraph without enumerator belongs to the level at whose text it is set."""
-        table = block.first.cells > 1 or block.first.joint == "\n"
-        if table or (self._places and block.x0 < self._places[0] - 6):
-            # A table or list can reach out of the level that it belongs to.
-            return
-        for depth, place in enumerate(self._places[:SUBSECTION_DEPTH]):
-            if block.x0 <= place + 6:
-                self.tree.close(DIVISION + depth)
-                return
-
-    # -- Appendix A and what follows ------------------------------------------------------------
-
-    def _appendix(self, head: Block) -> None:
-        begin = next(i for i, row in enumerate(self.rows) if row is head.first)
-        tail = self.rows[begin:]
-        table = next((i for i, row in enumerate(tail) if _TABLE_HEAD.match(row.text)), len(tail))
-        end = next((i for i in range(table + 1, len(tail)) if self._ends_table(tail[i])), len(tail))
-        key = f"Appendix {head.groups[0]}"
-        self._open(CHAPTER, key, "appendix", "Statutory Index", head.page)
-        for block in self._blocks(tail[:table]):
-            if block.kind in ("appendix", "large"):
-                self._put(block)
-            else:
-                self._read(block, ())
-        self._unit_key()
-        if table < len(tail):
-            self._write(tail[table], "\n\n")
-        for row in statute_rows([r.line for r in tail[table + 1 : end] if r.role == "body"]):
-            self._statute(key, row)
-        self._back_matter(tail[end:])
-
-    def _ends_table(self, row: Row) -> bool:
-        return row.role in ("historical", "label") or (row.line.bold and row.role == "body")
-
-    def _statute(self, appendix: str, row: StatuteRow) -> None:
-        statute, condition = split_condition(row.cell(False, self.hyphens))
-        page = row.lines[0][1].page
-        node = self.tree.open(DIVISION, f"{appendix} > {statute}", "statute", statute, "", -1, page)
-        node.refs.extend(guideline_refs(row.cell(True, self.hyphens), condition))
-        if condition:
-            node.notes.append(Note("condition", condition))
-        cells = [line for right in (False, True) for side, line in row.lines if side == right]
-        before = False
-        for number, line in enumerate(cells):
-            side = number >= sum(not right for right, _ in row.lines)
-            joint = "\n" if not number else (CELLS if side != before else " ")
-            before = side
-            start = self._write(Row("body", line, line.text, 1, joint), joint)
-            if not number:
-                self.tree.begin(start)
-
-    def _back_matter(self, found: Sequence[Row]) -> None:
-        """The appendix's historical note, then indexes and what has no page foot."""
-        lines_of: dict[str, list[Row]] = {}
-        name = ""
-        for page, group in groupby(found, key=lambda row: row.line.page):
-            on_page = [row for row in group if row.role != "furniture"]
-            large = next((b for b in self._blocks(on_page) if b.kind == "large"), None)
-            if large is not None:
-                name = _title(large.text)
-            elif page not in self._footed and not name:
-                name = "Back Matter"
-            if name:
-                on_page = _column_rows(on_page)
-            lines_of.setdefault(name, []).extend(on_page)
-        for name, on_pages in lines_of.items():
-            if name and on_pages:
-                self._open(CHAPTER, name, "back-matter", "", on_pages[0].line.page)
-            for block in self._blocks(on_pages):
-                if name:
-                    self._put(block)
-                else:
-                    self._read(block, ())
-
-
-def _column_rows(found: Sequence[Row]) -> list[Row]:
-    """Rows of a page in two columns, column by column; a page in one column as it is."""
-    body = [row for row in found if row.role != "label"]
-    if not body:
-        return []
-    left = min(row.line.x0 for row in body)
-    right = max(row.line.x1 for row in body)
-    ordered = columns([row.line for row in body], (left + right) / 2)
-    if len(ordered) < 1.3 * len(body):
-        return list(body)
-    return [Row("body", line, line.text, 1, "\n") for line in ordered]
+        return self.open(DIVISION + depth, key, "subsection", caption(rest), block.page)
 
 
 def _page_offset(found: Sequence[Row]) -> int:
@@ -406,27 +300,3 @@ def _page_offset(found: Sequence[Row]) -> int:
         if printed is not None:
             offsets[row.line.page - int(printed[1] or printed[2])] += 1
     return max(offsets, key=lambda offset: (offsets[offset], -offset)) if offsets else 0
-
-
-_SMALL = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "than", "the"}
-_SMALL |= {"to", "under", "with"}
-
-
-def _title(text: str) -> str:
-    """A heading in capitals as the table of contents prints it: ``Offense Conduct``."""
-    if text != text.upper():
-        return text
-    words = re.split(r"([^\W\d_]+(?:[’'][^\W\d_]+)*)", text.lower())
-    for number, word in enumerate(words):
-        if word[:1].isalpha() and (number < 2 or word not in _SMALL):
-            words[number] = word[0].upper() + word[1:]
-    return "".join(words)
-
-
-def _caption(text: str) -> str:
-    """The title of a subsection: its whole text when that is short, or the words before a dash."""
-    found = _LEAD_IN.match(text)
-    if found is not None:
-        return found[1]
-    heading = len(text) <= 60 and re.search(r"^[•⚫●▪]|([.;—]|\b(and|or))$", text) is None
-    return text.rstrip(":") if heading else ""

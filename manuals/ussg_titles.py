@@ -1,0 +1,35 @@
+"""Titles of the Guidelines Manual's sections."""
+
+from __future__ import annotations
+
+import re
+
+_LEAD_IN = re.compile(r"^(\S.{2,140}?)\.\s?[—―–]")
+_SMALL = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "than", "the"}
+_SMALL |= {"to", "under", "with"}
+
+
+def title_case(text: str) -> str:
+    """A heading in capitals as the table of contents prints it: ``Offense Conduct``."""
+    if text != text.upper():
+        return text
+    words = re.split(r"([^\W\d_]+(?:[’'][^\W\d_]+)*)", text.lower())
+    for number, word in enumerate(words):
+        if word[:1].isalpha() and (number < 2 or word not in _SMALL):
+            words[number] = word[0].upper() + word[1:]
+    return "".join(words)
+
+
+def caption(text: str) -> str:
+    """The title of a subsection: its whole text when that is short, or the words before a dash."""
+    found = _LEAD_IN.match(text)
+    if found is not None:
+        return found[1]
+    heading = len(text) <= 60 and re.search(r"^[•⚫●▪]|([.;—]|\b(and|or))$", text) is None
+    return text.rstrip(":") if heading else ""
+
+
+def lead_in(text: str) -> str:
+    """The words before a dash that a note begins with: ``Definitions.—For purposes ...``."""
+    found = _LEAD_IN.match(text)
+    return found[1] if found else ""
