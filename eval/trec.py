@@ -17,7 +17,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -243,17 +245,20 @@ def falling(scores: Sequence[float]) -> list[float]:
 
 def write_run(path: Path, rows: Sequence[RunRow]) -> None:
     """Write rows that are in rank order within each query; the score column falls strictly."""
+    jsonl = is_jsonl(path)
+    # The same chunks are found for many queries.
+    escaped = lru_cache(maxsize=None)(escape)
     lines: list[str] = []
-    for query_id, group in groupby(rows, key=lambda row: row.query_id):
+    for query_id, group in groupby(rows, key=attrgetter("query_id")):
         results = list(group)
-        scores = falling([row.score for row in results])
         query = escape(query_id)
-        for rank, (row, score) in enumerate(zip(results, scores, strict=True), 1):
-            if is_jsonl(path):
-                value = row._replace(rank=rank, score=score)._asdict()
+        scores = falling([row.score for row in results])
+        for rank, ((_, doc, _, _, tag), score) in enumerate(zip(results, scores, strict=True), 1):
+            if jsonl:
+                value = RunRow(query_id, doc, rank, score, tag)._asdict()
                 lines.append(json.dumps(value, ensure_ascii=False))
             else:
-                lines.append(f"{query} Q0 {escape(row.doc_id)} {rank} {score!r} {escape(row.tag)}")
+                lines.append(f"{query} Q0 {escaped(doc)} {rank} {score!r} {escaped(tag)}")
     write_text(path, "".join(line + "\n" for line in lines))
 
 
