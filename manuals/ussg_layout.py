@@ -216,7 +216,8 @@ def _joint(before: Row | None, row: Row, right: dict[float, float]) -> str:
     if line.page != last.page:
         if row.cells > 1 or before.cells > 1:
             return "\n" if row.cells > 1 and before.cells > 1 else "\n\n"
-        ended = last.text[-1:] in ".:—" and is_marker(row.text)
+        ends = ".:;—" if is_marker(last.text) else ".:—"
+        ended = last.text[-1:] in ends and is_marker(row.text)
         return "\n\n" if short or item or ended or line.bold != last.bold else " "
     if line.y1 - last.y1 > 1.55 * max(line.size, last.size):
         return "\n\n"

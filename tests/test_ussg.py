@@ -527,3 +527,21 @@ def test_every_word_of_the_pages_is_in_the_text(real_manuals: Path, year: int) -
 
 def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.replace(HYPHEN, ""))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("year", [2016, 2025])
+def test_subsections_are_counted_through(real_manuals: Path, year: int) -> None:
+    """No subsection is missed: (a), (b), (c) ... everywhere but where the manual itself departs."""
+    manual = parsed(real_manuals, year)
+    broken = set()
+    for section in manual.sections:
+        below = [child for child in manual.children(section) if child.kind == "subsection"]
+        names = [re.findall(r"\((\w+)\)", child.key)[-1] for child in below]
+        orders = [int(name) if name.isdigit() else ord(name.lower()) - 96 for name in names]
+        if orders != list(range(1, len(orders) + 1)):
+            broken.add(section.key)
+    # Notes to a table count anew; the drug table (c) is printed after (e); in the revocation
+    # tables (1) stands inside a row.
+    allowed = {"§2B1.1(b)(1)", "§2D1.1", "§2D1.1(c)", "§2D1.11(e)", "§7C1.5", "§7B1.4(a)"}
+    assert broken <= allowed
