@@ -175,6 +175,17 @@ class Bm25:
         numbers, counts = self._query(query)
         return float(self._constant(numbers, counts))
 
+    def numbers(self, text: str) -> list[int]:
+        """The distinct known terms of a text as numbers of the vocabulary, ascending."""
+        terms = set(self.tokeniser.terms(text))
+        return sorted(self._numbers[term] for term in terms if term in self._numbers)
+
+    @cached_property
+    def idf(self) -> Floats:
+        """(terms,): ``ln(1 + (N - df + 0.5) / (df + 0.5))``, Lucene's, whatever the variant."""
+        found = (self._starts[:, -1] - self._starts[:, 0]).astype(np.float64)
+        return np.log1p((len(self) - found + 0.5) / (found + 0.5)).astype(np.float32)
+
     def document_frequency(self, term: str) -> int:
         """In how many rows a term stands."""
         number = self._numbers.get(term)

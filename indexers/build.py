@@ -22,8 +22,9 @@ import numpy as np
 import tam
 from chunkers.chunk import Chunk
 from chunkers.store import write_chunks
-from indexers.bm25 import build_bm25
+from indexers.bm25 import Bm25, build_bm25
 from indexers.encoders import Encoder, Floats, open_encoder
+from indexers.links import build_links
 from indexers.manifest import (
     FORMAT,
     NAME,
@@ -34,7 +35,7 @@ from indexers.manifest import (
     write_manifest,
 )
 from indexers.parsing import Failed, Parse, parse_all
-from indexers.table import CHUNKS
+from indexers.table import CHUNKS, ChunkTable
 from indexers.tokenise import TokenOptions
 from indexers.vectors import VectorCache, waiting_lock
 from indexers.windows import Window, WindowOptions, windows
@@ -213,16 +214,21 @@ class _Job:
         with self._stage("manuals and chunks"):
             editions, chunks = self._chunks(folder)
         starts = [edition.start for edition in editions]
+        options = TokenOptions(settings.stemmer, settings.stopwords)
         with self._stage("BM25"):
             build_bm25(
                 [chunk.text for chunk in chunks],
                 [*starts, len(chunks)],
                 folder / "bm25",
-                TokenOptions(settings.stemmer, settings.stopwords),
+                options,
                 settings.variant,
                 settings.k1,
                 settings.b,
             )
+        with self._stage("links"):
+            # By way of the files, as a reader of the index sees them.
+            table = ChunkTable(folder / CHUNKS, editions)
+            build_links(folder, table, Bm25(folder / "bm25", options))
         record = None
         if encoder is not None:
             window_starts, record = self._dense(folder, chunks, encoder)

@@ -7,6 +7,7 @@
 | `chunks.parquet` | one row for each chunk, in small row groups |
 | `bm25/` | `data`, `indices`, `counts`, `starts`, `blocks` (.npy), `vocabulary.txt` |
 | `dense/` | `vectors.faiss`; `starts`, `spans`, `twins` (.npy); absent without an encoder |
+| `links.parquet` | which chunk points to which sections |
 | `manuals/` | the parsed editions |
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexers.bm25 import Bm25, RankBm25
 from indexers.dense import DenseRows
+from indexers.links import LINKS, LinkTable
 from indexers.manifest import NAME, Manifest, read_manifest
 from indexers.table import CHUNKS, ChunkTable
 from indexers.tokenise import TokenOptions
@@ -51,6 +53,15 @@ class StoredIndex:
     def rank_bm25(self) -> RankBm25:
         """The slow reference back end over the same terms."""
         return RankBm25(self.bm25, self.manifest.settings.k1, self.manifest.settings.b)
+
+    @property
+    def has_links(self) -> bool:
+        return LINKS in self.manifest.files
+
+    @cached_property
+    def links(self) -> LinkTable:
+        """The links between the chunks."""
+        return LinkTable(self.path / LINKS, self.bm25.idf, len(self))
 
     @property
     def has_dense(self) -> bool:
