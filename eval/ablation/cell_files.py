@@ -25,6 +25,8 @@ from eval.query_sets import QuerySet
 from tam.files import replacing, sha256_file, sha256_text
 
 FORMAT = 1
+#: where the notes stand in a file's metadata
+NOTES = "notes"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class CellResult:
     """A cell's numbers. ``queries`` are the ids of the Q measured ones; ``values`` [Q, M] the
     study's measures; ``curve`` [Q, K] recall over sections at the study's k; ``gold_query`` [G]
     the query of each gold, ``gold_names`` their section ids and ``gold_ranks`` [G] the rank among
-    sections of the first result that covers it (0: not found)."""
+    sections of the first result that covers it (0: not found). ``notes`` say what was left out."""
 
     queries: tuple[str, ...]
     values: Floats
@@ -40,6 +42,7 @@ class CellResult:
     gold_query: Ints
     gold_names: tuple[str, ...]
     gold_ranks: Ints
+    notes: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
@@ -100,7 +103,8 @@ def write_cell(path: Path, result: CellResult, labels: Iterable[str], ks: Iterab
     for at, k in enumerate(ks):
         arrays[f"k:{k}"] = pa.array(result.curve[:, at], pa.float64())
     with replacing(path) as part:
-        parquet.write_table(pa.table(arrays), part)
+        table = pa.table(arrays).replace_schema_metadata({NOTES: json.dumps(result.notes)})
+        parquet.write_table(table, part)
 
 
 def read_cell(path: Path) -> CellResult | None:
@@ -124,8 +128,9 @@ def read_cell(path: Path) -> CellResult | None:
             gold_ranks=np.asarray(
                 table.column("gold_ranks").combine_chunks().flatten(), dtype=np.int64
             ),
+            notes=tuple(json.loads(table.schema.metadata[NOTES.encode()])),
         )
-    except (OSError, ValueError, KeyError, pa.ArrowException):
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         return None
 
 

@@ -37,12 +37,13 @@ BASELINE = "baseline"
 @dataclass(frozen=True)
 class Cell:
     """One cell: a name, all its settings by axis, those that differ from the baseline's, and the
-    axis that it stands for in a one-factor study (empty for others)."""
+    axis that it stands for in a one-factor study (empty for others). ``named``: from ``[[cells]]``."""
 
     name: str
     values: tuple[tuple[str, Value], ...]
     changed: tuple[tuple[str, Value], ...]
     factor: str = ""
+    named: bool = False
 
     @cached_property
     def by_axis(self) -> Values:
@@ -95,12 +96,12 @@ def make_cells(
         )
     base = canonical(baseline, baseline)
     cells: dict[tuple[tuple[str, Value], ...], Cell] = {}
-    for name, factor, values in _wanted(baseline, axes, mode, named or {}):
+    for given, factor, values in _wanted(baseline, axes, mode, named or {}):
         found = canonical(values, base)
         changed = tuple((axis, found[axis]) for axis in AXES if found[axis] != base[axis])
-        name = name or describe(changed) or BASELINE
+        name = given or describe(changed) or BASELINE
         settings = tuple((axis, found[axis]) for axis in AXES)
-        cell = Cell(name, settings, changed, factor)
+        cell = Cell(name, settings, changed, factor, given not in ("", BASELINE))
         _check(cell)
         cells.setdefault(cell.values, cell)
     return list(cells.values())

@@ -74,7 +74,7 @@ class Bench:
             scores = self.study.scores(cell)
             views = {name: BUILDERS[name](self.coverage, ranked) for name in _views_needed(scores)}
         with clock.stage("measures"):
-            return _result(views, scores, self.study.ks)
+            return _result(views, scores, self.study.ks, self.job.notes)
 
 
 def _views_needed(scores: Sequence[Score]) -> list[ViewName]:
@@ -82,7 +82,10 @@ def _views_needed(scores: Sequence[Score]) -> list[ViewName]:
 
 
 def _result(
-    views: Mapping[ViewName, View], scores: Sequence[Score], ks: Sequence[int]
+    views: Mapping[ViewName, View],
+    scores: Sequence[Score],
+    ks: Sequence[int],
+    notes: tuple[str, ...],
 ) -> CellResult:
     sections = views["sections"]
     curve = [Score(MEASURES["recall"], k, "sections").values(sections.judged) for k in ks]
@@ -93,4 +96,5 @@ def _result(
         gold_query=sections.judged.gold_query,
         gold_names=tuple(gold.section for gold in sections.golds),
         gold_ranks=sections.judged.first,
+        notes=notes,
     )
