@@ -127,6 +127,10 @@ def _save(path: Path, array: npt.NDArray[Any]) -> None:
     np.save(path, array, allow_pickle=False)
 
 
+# Queries of so few terms are scored by their postings, and leave the rest of them on disk.
+_SHORT = 60
+
+
 class Bm25:
     """A built BM25 index. Arrays are mapped from the folder and read when first used."""
 
@@ -158,10 +162,18 @@ class Bm25:
         ``floor(query)``.
         """
         numbers, counts = self._query(query)
-        if rows is None:
-            return self._span(numbers, counts, 0, len(self))
-        parts = [self._span(numbers, counts, *_bounds(part, len(self))) for part in rows]
-        return np.concatenate(parts) if parts else np.empty(0, np.float32)
+        parts = [_bounds(part, len(self)) for part in ([slice(None)] if rows is None else rows)]
+        parts = [(start, stop) for start, stop in parts if start < stop]
+        scores = np.zeros(sum(stop - start for start, stop in parts), np.float32)
+        if not len(numbers):
+            return scores
+        find = self._by_rows if self._is_long(numbers, parts) else self._by_terms
+        at = 0
+        for start, stop in parts:
+            scores[at : at + stop - start] = find(numbers, counts, start, stop)
+            at += stop - start
+        constant = self._constant(numbers, counts)
+        return np.add(scores, constant, dtype=np.float32)
 
     def scores_many(
         self, queries: Sequence[str], rows: Sequence[slice] | None = None
@@ -184,7 +196,8 @@ class Bm25:
     def idf(self) -> Floats:
         """(terms,): ``ln(1 + (N - df + 0.5) / (df + 0.5))``, Lucene's, whatever the variant."""
         found = (self._starts[:, -1] - self._starts[:, 0]).astype(np.float64)
-        return np.log1p((len(self) - found + 0.5) / (found + 0.5)).astype(np.float32)
+        weights: Floats = np.log1p((len(self) - found + 0.5) / (found + 0.5)).astype(np.float32)
+        return weights
 
     def document_frequency(self, term: str) -> int:
         """In how many rows a term stands."""
@@ -201,31 +214,70 @@ class Bm25:
         numbers = np.asarray([number for number, _ in found], np.int64)
         return numbers, np.asarray([count for _, count in found], np.float32)
 
-    def _span(
+    def _is_long(self, numbers: npt.NDArray[np.int64], parts: Sequence[tuple[int, int]]) -> bool:
+        """Whether the query touches so much of the postings that it is faster to go through the
+        rows, whose stretch needs no gathering: a case holds most of the common terms. Both ways
+        add up a row's terms in one order."""
+        touched = every = 0
+        for first, last in map(self._blocks_of, parts):
+            touched += int((self._starts[numbers, last] - self._starts[numbers, first]).sum())
+            every += int(self._block_sizes[first:last].sum())
+        return len(numbers) > _SHORT and 2 * touched > every
+
+    def _blocks_of(self, part: tuple[int, int]) -> tuple[int, int]:
+        """The blocks ``[first, last)`` that cover a span of rows, most often exactly."""
+        first = int(np.searchsorted(self._blocks, part[0], side="right")) - 1
+        return first, int(np.searchsorted(self._blocks, part[1], side="left"))
+
+    def _by_terms(
         self, numbers: npt.NDArray[np.int64], counts: Floats, start: int, stop: int
     ) -> Floats:
-        """Scores of the rows ``[start, stop)``."""
+        """Scores of the rows ``[start, stop)`` from the postings of the query's terms."""
         from scipy.sparse import csc_array
 
-        if not len(numbers) or stop <= start:
-            return np.zeros(max(stop - start, 0), np.float32)
-        # The blocks that cover the span; a filter by edition is made of whole blocks.
-        first = int(np.searchsorted(self._blocks, start, side="right")) - 1
-        last = int(np.searchsorted(self._blocks, stop, side="left"))
+        first, last = self._blocks_of((start, stop))
         base, end = int(self._blocks[first]), int(self._blocks[last])
-        begins = self._starts[numbers, first]
-        ends = self._starts[numbers, last]
-        indptr = np.zeros(len(numbers) + 1, np.int64)
+        begins, ends = self._starts[numbers, first], self._starts[numbers, last]
+        indptr = np.zeros(len(counts) + 1, np.int32)
         np.cumsum(ends - begins, out=indptr[1:])
         pairs = list(zip(begins.tolist(), ends.tolist(), strict=True))
         data = np.concatenate([self._data[low:high] for low, high in pairs])
         indices = np.concatenate([self._indices[low:high] for low, high in pairs])
         indices -= base
-        matrix = csc_array(
-            (data, indices, indptr.astype(np.int32)), shape=(end - base, len(numbers))
+        matrix = csc_array((data, indices, indptr), shape=(end - base, len(counts)))
+        scores: Floats = (matrix @ counts)[start - base : stop - base]
+        return scores
+
+    def _by_rows(
+        self, numbers: npt.NDArray[np.int64], counts: Floats, start: int, stop: int
+    ) -> Floats:
+        """Scores of the rows ``[start, stop)`` from all their postings."""
+        from scipy.sparse import csr_array
+
+        rows = self._rows
+        weights = np.zeros(len(self.vocabulary), np.float32)
+        weights[numbers] = counts
+        low, high = rows.indptr[start], rows.indptr[stop]
+        part = csr_array(
+            (rows.data[low:high], rows.indices[low:high], rows.indptr[start : stop + 1] - low),
+            shape=(stop - start, len(weights)),
         )
-        scores: Floats = matrix @ counts
-        return scores[start - base : stop - base] + self._constant(numbers, counts)
+        return np.asarray(part @ weights, np.float32)
+
+    @cached_property
+    def _rows(self) -> Any:
+        """The matrix by rows, terms ascending within a row; made for the first long query."""
+        from scipy.sparse import csc_array
+
+        indptr = np.append(self._starts[:, 0], len(self._data)).astype(np.int32)
+        shape = (len(self), len(self.vocabulary))
+        return csc_array((self._data, self._indices, indptr), shape=shape).tocsr()
+
+    @cached_property
+    def _block_sizes(self) -> npt.NDArray[np.int64]:
+        """Postings of each block of rows."""
+        sizes: npt.NDArray[np.int64] = np.diff(self._starts, axis=1).sum(axis=0)
+        return sizes
 
     def _constant(self, numbers: npt.NDArray[np.int64], counts: Floats) -> np.float32:
         if self._constants is None:

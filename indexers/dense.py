@@ -128,23 +128,27 @@ class DenseRows:
             )
         bounds = tuple(self._bounds(part) for part in ([slice(None)] if rows is None else rows))
         layout = self._layout(bounds)
-        result = np.empty((len(queries), len(layout.starts)), np.float32)
-        if not len(layout.starts):
-            return result
         step = max(1, _CELLS // max(layout.windows, 1))
-        for first in range(0, len(queries), step):
-            block = queries[first : first + step]
-            products = np.empty((len(block), layout.windows), np.float32)
-            at = 0
-            for low, high in layout.parts:
-                np.matmul(block, self.vectors[low:high].T, out=products[:, at : at + high - low])
-                at += high - low
-            # A matrix product can differ in the last bit between equal rows: a tie must be one.
-            products[:, layout.repeats] = products[:, layout.first]
-            if layout.windows > len(layout.starts):
-                products = np.maximum.reduceat(products, layout.starts, axis=1)
-            result[first : first + step] = products
-        return result
+        blocks = [
+            self._block(queries[first : first + step], layout)
+            for first in range(0, len(queries), step)
+        ]
+        if len(blocks) == 1:
+            return blocks[0]
+        return np.concatenate([np.empty((0, len(layout.starts)), np.float32), *blocks])
+
+    def _block(self, queries: Floats, layout: _Layout) -> Floats:
+        """(queries, chunks): best windows, with all windows' scores in memory at once."""
+        products = np.empty((len(queries), layout.windows), np.float32)
+        at = 0
+        for low, high in layout.parts:
+            np.matmul(queries, self.vectors[low:high].T, out=products[:, at : at + high - low])
+            at += high - low
+        # A matrix product can differ in the last bit between equal rows: a tie must be one.
+        products[:, layout.repeats] = products[:, layout.first]
+        if layout.windows > len(layout.starts):
+            products = np.maximum.reduceat(products, layout.starts, axis=1)
+        return products
 
     def best_window(self, query: Floats, row: int) -> tuple[int, int]:
         """The span, in the chunk's text, of its window nearest to one query vector (dim,)."""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexers.bm25 import Bm25
+from indexers.manifest import EditionRows
 from indexers.pointers import KINDS, Pointer, Target, kind_numbers, pointers
 from indexers.table import ChunkTable
 from manuals.library import Library, load_library
@@ -216,6 +217,15 @@ class LinkTable:
     def from_rows(self) -> Ints:
         """(links,): the pointing rows, ascending."""
         return np.asarray(self._column("from_row"), np.int64)
+
+    def edition_pairs(self, editions: Sequence[EditionRows]) -> frozenset[tuple[str, str]]:
+        """The names of each two editions of which the first has links into the second."""
+        # Every link has a row that holds its target, and all of these are of one edition.
+        ends = np.array([edition.stop for edition in editions], np.int64)
+        places = np.stack([self.from_rows, self.targets.values[self.targets.starts[:-1]]])
+        pairs = np.unique(np.searchsorted(ends, places, side="right"), axis=1)
+        names = [edition.name for edition in editions]
+        return frozenset((names[first], names[second]) for first, second in pairs.T.tolist())
 
     @cached_property
     def targets(self) -> Ragged:

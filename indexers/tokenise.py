@@ -33,10 +33,12 @@ _ENGLISH_STOPWORDS = frozenset(
 )
 
 _FOLDS = {
-    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-"),
-    **dict.fromkeys(map(ord, "\u2018\u2019\u201b\u2032\u02bc\u0060\u00b4"), "'"),
-    **dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff\x02"), ""),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+    **dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4", "'"),
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff\x02", ""),
 }
+_ODD = re.compile(f"[{''.join(_FOLDS)}]")
+_COMBINING = re.compile(r"[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 
 # A run of letters and digits that single marks may join, then bracketed subdivisions.
 _TOKEN = re.compile(r"[^\W_]+(?:[.,'/&-][^\W_]+)*(?:\([^\W_]{1,5}\))*")
@@ -65,11 +67,11 @@ class TokenOptions:
 
 def fold(text: str) -> str:
     """Lower case, with compatibility forms, accents, dashes, quotes and odd spaces folded."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.translate(_FOLDS))
-    plain = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return plain.translate(_FOLDS).lower()
+    plain = _ODD.sub(lambda odd: _FOLDS[odd[0]], text).replace("`", "'")
+    if not plain.isascii():
+        plain = _COMBINING.sub("", unicodedata.normalize("NFKD", plain))
+        plain = _ODD.sub(lambda odd: _FOLDS[odd[0]], plain)
+    return plain.lower()
 
 
 class Tokeniser:

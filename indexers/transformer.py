@@ -176,7 +176,7 @@ def _load(folder: Path, dtype: str) -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
     return SentenceTransformer(
         str(folder),
         device="cpu",
