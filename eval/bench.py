@@ -47,12 +47,16 @@ def ratio_row(what: str, ours: float, other: float, least: float, unit: str) -> 
     ratio = ours / other
     return Row(
         what,
-        f"{ours:,.4g} {unit}",
-        f"{other:,.4g} {unit}",
+        f"{_digits(ours)} {unit}",
+        f"{_digits(other)} {unit}",
         f"{ratio:,.1f} x",
         f"{least:,g} x",
         ratio >= least,
     )
+
+
+def _digits(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def bound_row(what: str, found: float, most: float, unit: str, note: str = "") -> Row:
@@ -202,10 +206,11 @@ def dense(bench: Bench) -> list[Row]:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     queries = vectors[count:]
     folder = bench.work / "dense-speed"
-    write_dense(folder, vectors[:count], np.arange(count + 1), np.zeros((count, 2)))
+    spans = np.zeros((count, 2), np.int32)
+    write_dense(folder, vectors[:count], np.arange(count + 1), spans)
     index = DenseRows(folder)
     low, high = count // 5, 2 * count // 5
-    only = faiss.SearchParameters(sel=faiss.IDSelectorRange(low, high))
+    only = faiss.SearchParameters(sel=faiss.IDSelectorRange(low, high))  # type: ignore[call-arg, unused-ignore]
 
     def ours() -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
         scores = index.scores(queries, [slice(low, high)])
