@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexers.bm25 import Bm25, RankBm25
 from indexers.dense import DenseRows
-from indexers.links import LINKS, LinkTable
+from indexers.link_table import LINKS, LinkTable
 from indexers.manifest import NAME, Manifest, read_manifest
 from indexers.table import CHUNKS, ChunkTable
 from indexers.tokenise import TokenOptions

@@ -1,4 +1,4 @@
-"""The link table of an index: which chunk points to which sections, of what kind, in what words.
+"""Building the link table of an index.
 
 One row for each pointer that leads to a chunk of the index, in `links.parquet`, ordered by the row
 of the pointing chunk. Links stay in the year of the edition that points; where the other manual
@@ -9,37 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from indexers.bm25 import Bm25
-from indexers.manifest import EditionRows
-from indexers.pointers import KINDS, Pointer, Target, kind_numbers, pointers
+from indexers.link_table import KINDS, LINKS, Link
+from indexers.pointers import Pointer, Target, pointers
 from indexers.table import ChunkTable
 from manuals.library import Library, load_library
 from manuals.sections import Edition, Manual
 from manuals.years import edition_in_force
-from tam.errors import IndexError_, UnknownYear
+from tam.errors import UnknownYear
 from tam.files import replacing
-
-#: the table's file in an index folder
-LINKS = "links.parquet"
-
-Ints = npt.NDArray[np.int64]
-
-
-class Link(NamedTuple):
-    """One row: the pointing section, the kind, and the section it leads to."""
-
-    from_key: str
-    kind: str
-    to_source: str
-    to_year: int
-    to_key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +60,7 @@ class _Edition:
         self._terms: dict[str, tuple[int, ...]] = {}
 
     def rows(self) -> Iterator[_Row]:
-        numbers = kind_numbers()
+        numbers = {kind: number for number, kind in enumerate(KINDS)}
         for pointer in pointers(self._manual, self._other):
             held = self._pointing(pointer)
             for target in pointer.targets:
@@ -181,90 +161,3 @@ def _write(rows: Sequence[_Row], path: Path) -> None:
     }
     with replacing(path) as part:
         parquet.write_table(pa.table(columns), part, compression="zstd")
-
-
-class Ragged(NamedTuple):
-    """Lists of numbers one after the other: list ``n`` is ``values[starts[n]:starts[n + 1]]``."""
-
-    starts: Ints
-    values: Ints
-
-
-class LinkTable:
-    """The links of an index, read when first used."""
-
-    def __init__(self, path: Path, idf: npt.NDArray[np.float32], rows: int) -> None:
-        self.path = path
-        #: (terms,): how rare each term of the vocabulary is
-        self.idf = idf
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    @cached_property
-    def kinds(self) -> npt.NDArray[np.int8]:
-        """(links,): numbers of ``pointers.KINDS``."""
-        return np.asarray(self._column("kind"), np.int8)
-
-    @cached_property
-    def starts(self) -> Ints:
-        """(rows + 1): where the links of each pointing row begin."""
-        from_rows = np.asarray(self._column("from_row"), np.int64)
-        return np.searchsorted(from_rows, np.arange(self._rows + 1))
-
-    @cached_property
-    def from_rows(self) -> Ints:
-        """(links,): the pointing rows, ascending."""
-        return np.asarray(self._column("from_row"), np.int64)
-
-    def edition_pairs(self, editions: Sequence[EditionRows]) -> frozenset[tuple[str, str]]:
-        """The names of each two editions of which the first has links into the second."""
-        # Every link has a row that holds its target, and all of these are of one edition.
-        ends = np.array([edition.stop for edition in editions], np.int64)
-        places = np.stack([self.from_rows, self.targets.values[self.targets.starts[:-1]]])
-        pairs = np.unique(np.searchsorted(ends, places, side="right"), axis=1)
-        names = [edition.name for edition in editions]
-        return frozenset((names[first], names[second]) for first, second in pairs.T.tolist())
-
-    @cached_property
-    def targets(self) -> Ragged:
-        """The rows that hold the section which each link leads to."""
-        return self._ragged("to_rows")
-
-    @cached_property
-    def terms(self) -> Ragged:
-        """The distinct terms of each link's words, as numbers of the vocabulary."""
-        return self._ragged("terms")
-
-    @cached_property
-    def lengths(self) -> npt.NDArray[np.float64]:
-        """(links,): Euclidean length of each link's words as a vector of their idf."""
-        squares = np.append(self.idf[self.terms.values].astype(np.float64) ** 2, 0.0)
-        sums = np.add.reduceat(squares, self.terms.starts[:-1]) if len(self) else squares[:0]
-        return np.sqrt(np.where(np.diff(self.terms.starts) > 0, sums, 0.0))
-
-    def link(self, number: int) -> Link:
-        """One link with its keys."""
-        row = {name: self._column(name)[number].as_py() for name in Link._fields if name != "kind"}
-        return Link(kind=KINDS[int(self.kinds[number])], **row)
-
-    @cached_property
-    def _table(self) -> Any:
-        from pyarrow import ArrowInvalid, parquet
-
-        try:
-            return parquet.read_table(self.path, memory_map=True)
-        except (OSError, ArrowInvalid) as error:
-            raise IndexError_(
-                f"{self.path}: missing or damaged ({error}); build the index again"
-            ) from error
-
-    def _column(self, name: str) -> Any:
-        return self._table.column(name)
-
-    def _ragged(self, name: str) -> Ragged:
-        column = self._column(name).combine_chunks()
-        starts = np.asarray(column.offsets, np.int64)
-        values = np.asarray(column.flatten(), np.int64)
-        return Ragged(starts - starts[0], values)

@@ -17,7 +17,7 @@ only the entries whose path looks like the query point anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,20 +26,6 @@ from manuals.keys import Reference, find_references
 from manuals.sections import Manual, Note, Section
 from manuals.statute_index import StatuteIndex
 
-#: every kind of link, in the order of their numbers in the table
-KINDS = (
-    "index_entry_to_code",
-    "table_cell_to_code",
-    "see",
-    "see_also",
-    "code_first",
-    "use_additional_code",
-    "code_also",
-    "excludes",
-    "guideline_to_code",
-    "appendix_a",
-    "cross_reference",
-)
 #: a range with more categories than this points nowhere: it says too little
 MAX_CATEGORIES = 12
 #: characters of a paragraph on either side of a reference that count as its words
@@ -377,8 +363,3 @@ def _guidelines(row: Section, ussg: Manual) -> tuple[Target, ...]:
         for ref in row.refs
         if ref.kind == "guideline" and ref.target in ussg.by_key
     )
-
-
-def kind_numbers() -> Mapping[str, int]:
-    """Kind -> its number in the table."""
-    return {kind: number for number, kind in enumerate(KINDS)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
@@ -68,6 +68,11 @@ def allowed_rows(index: StoredIndex, wanted: Filter) -> Allowed:
     mask = np.concatenate([held[edition.name] for edition in keeping])
     slices = tuple(index.chunks.rows_of(keeping))
     return Allowed(keeping, slices, None if mask.all() else mask)
+
+
+def editions_in_time(index: StoredIndex, wanted: Filter) -> tuple[EditionRows, ...]:
+    """The editions of all sources that the filter's years or day allow."""
+    return _in_time(index.manifest.editions, replace(wanted, source=None))
 
 
 def _named(editions: Sequence[EditionRows], wanted: Filter) -> tuple[EditionRows, ...]:

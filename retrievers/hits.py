@@ -25,9 +25,11 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class LinkInfo:
-    """The link that led to a hit: from which chunk, of which kind, to which key."""
+    """The link that led to a hit: from which section of which chunk, of which kind (see
+    ``indexers.pointers``), to which key."""
 
     from_chunk: str
+    from_section: str
     kind: str
     target: str
 
@@ -97,6 +99,7 @@ class Hit:
             "link": (
                 {
                     "from_chunk": self.link.from_chunk,
+                    "from_section": self.link.from_section,
                     "kind": self.link.kind,
                     "target": self.link.target,
                 }

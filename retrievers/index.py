@@ -18,8 +18,9 @@ import numpy as np
 
 from indexers.folder import StoredIndex, open_folder
 from retrievers.filters import Allowed, allowed_rows
-from retrievers.hits import Hit, Leg
+from retrievers.hits import FoundBy, Hit, Leg
 from retrievers.legs import LegCache
+from retrievers.links import link_info
 from retrievers.pipeline import Clock, Pipeline, Ranking
 from retrievers.ranks import Ranked
 from retrievers.settings import Filter, SearchOptions, SearchSettings, YearFilter
@@ -170,7 +171,10 @@ class Index:
                     kind=chunk.kind,
                     tokens=chunk.tokens,
                     legs=_legs_of(self.stored, row, ranking.legs),
-                    found_by="reference" if row in ranking.referenced else "search",
+                    found_by=_found_by(row, ranking),
+                    link=link_info(self.stored, ranking.links[row])
+                    if row in ranking.links
+                    else None,
                 )
             )
         return hits
@@ -193,8 +197,10 @@ class Index:
                 raise BadOption(f"{which} is empty; give words, a citation or a code")
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise BadOption(f"k {k!r} is not allowed; give a whole number from 1")
-        if settings.links != "off":
-            raise BadOption("links 'on': this index has no link table; leave links off")
+        if settings.links == "on" and not self.stored.has_links:
+            raise IndexError_(
+                f"{self.path}: built without a link table; build it again, or leave links off"
+            )
         if "dense" in settings.legs and not self.stored.has_dense:
             raise IndexError_(
                 f"{self.path}: built without vectors, which the retriever "
@@ -213,6 +219,12 @@ def _per_query(filters: Filter | Sequence[Filter] | None, queries: int) -> list[
     if len(filters) != queries:
         raise BadOption(f"{len(filters)} filters for {queries} queries; give one, or one each")
     return list(filters)
+
+
+def _found_by(row: int, ranking: Ranking) -> FoundBy:
+    if row in ranking.referenced:
+        return "reference"
+    return "link" if row in ranking.linked else "search"
 
 
 def _legs_of(

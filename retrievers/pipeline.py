@@ -1,4 +1,4 @@
-"""One search, stage by stage: legs, fusion, passages, reranker, references.
+"""One search, stage by stage: legs, fusion, passages, links, reranker, references.
 
 A batch goes through each stage as a whole, so that vectors are encoded together and the queries of
 one filter are scored together.
@@ -9,17 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from indexers.folder import StoredIndex
-from retrievers.filters import Allowed
+from retrievers.filters import Allowed, allowed_rows
 from retrievers.fusion import FUSIONS, rrf
 from retrievers.legs import LEGS, LegCache
+from retrievers.links import LINKS_LEG, Linked, linked, pointing_filter
 from retrievers.passages import PASSAGE_FUSIONS, cut_passages
 from retrievers.ranks import EMPTY, Ranked, Rows, ranked
 from retrievers.references import (
@@ -40,12 +42,16 @@ class Ranking(NamedTuple):
 
     ``rows`` (n,) best first, n at most k; ``scores`` (n,) never ascend; ``referenced`` are the
     rows found by reference; ``legs`` the full list of each leg, one for each passage searched.
+    ``linked`` are the rows found by a link; ``links`` are for each row that a link leads to the
+    link's number in the index's table.
     """
 
     rows: Rows
     scores: npt.NDArray[np.float64]
     referenced: frozenset[int]
     legs: Mapping[str, tuple[Ranked, ...]]
+    linked: frozenset[int] = frozenset()
+    links: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,14 @@ class Pipeline:
             {leg: tuple(legs[leg, task] for task in each) for leg in self.settings.legs}
             for each in tasks
         ]
+        links: Sequence[Linked | None] = [None] * len(found)
+        if self.settings.links == "on":
+            with self.clock.stage("links"):
+                links = self._link(tasks, filters, legs, found)
+            found = [each.found for each in links if each is not None]
+            for lists, each in zip(by_leg, links, strict=True):
+                if each is not None:
+                    lists[LINKS_LEG] = (each.targets,)
         if self.settings.reranker is not None:
             with self.clock.stage("rerank"):
                 before = [each.top(max(self.k, self.settings.rerank_depth)) for each in found]
@@ -105,11 +119,43 @@ class Pipeline:
                     lists[BEFORE_RERANKING] = (ranking,)
         with self.clock.stage("references"):
             return [
-                self._finish(query, wanted, ranking, lists)
-                for query, wanted, ranking, lists in zip(
-                    queries, filters, found, by_leg, strict=True
+                self._finish(query, wanted, ranking, lists, by_link)
+                for query, wanted, ranking, lists, by_link in zip(
+                    queries, filters, found, by_leg, links, strict=True
                 )
             ]
+
+    def _link(
+        self,
+        tasks: Sequence[Sequence[_Task]],
+        filters: Sequence[Filter],
+        legs: Mapping[tuple[str, _Task], Ranked],
+        found: Sequence[Ranked],
+    ) -> list[Linked]:
+        """Each query's ranking with the sections that the chunks found for it point to."""
+        wider = {
+            wanted: pointing_filter(self.stored, wanted, self.allowed[wanted])
+            for wanted in dict.fromkeys(filters)
+        }
+        allowed = {each: allowed_rows(self.stored, each) for each in wider.values() if each}
+        inner = replace(self, allowed=allowed)
+        pointing = [
+            [_Task(task.text, wider[wanted] or wanted) for task in each]
+            for wanted, each in zip(filters, tasks, strict=True)
+        ]
+        more = (task for each in pointing for task in each if task.wanted in allowed)
+        lists = {**legs, **inner._run_legs(more)}
+        return [
+            linked(
+                self.stored,
+                [task.text for task in each],
+                [self._fuse_legs(task, lists).top(self.settings.depth) for task in each],
+                self.allowed[wanted],
+                ranking,
+                self.settings.depth,
+            )
+            for wanted, each, ranking in zip(filters, pointing, found, strict=True)
+        ]
 
     def _run_legs(self, tasks: Iterable[_Task]) -> dict[tuple[str, _Task], Ranked]:
         """Each leg's list for each distinct task; the tasks of one filter go together."""
@@ -162,23 +208,24 @@ class Pipeline:
     def _fuse(self, tasks: Sequence[_Task], legs: Mapping[tuple[str, _Task], Ranked]) -> Ranked:
         """One list for a query: its legs fused for each passage, then the passages."""
         places = self.stored.chunks.id_ranks
-        lists: list[Ranked] = []
-        for task in tasks:
-            per_leg = [legs[leg, task] for leg in self.settings.legs]
-            if len(per_leg) == 1:
-                lists.append(per_leg[0])
-                continue
-            if self.settings.fusion == "rrf":
-                fused = rrf(per_leg, self.settings.leg_weights, self.settings.rrf_k)
-            else:
-                fused = FUSIONS[self.settings.fusion](per_leg, self.settings.leg_weights)
-            lists.append(ranked(fused.rows, fused.scores, places, self.depth))
+        lists = [self._fuse_legs(task, legs) for task in tasks]
         if len(lists) == 1:
             return lists[0]
         if not lists:
             return EMPTY
         fused = PASSAGE_FUSIONS[self.settings.passage_fusion](lists, [1.0] * len(lists))
         return ranked(fused.rows, fused.scores, places, self.depth)
+
+    def _fuse_legs(self, task: _Task, legs: Mapping[tuple[str, _Task], Ranked]) -> Ranked:
+        """One list for a text."""
+        per_leg = [legs[leg, task] for leg in self.settings.legs]
+        if len(per_leg) == 1:
+            return per_leg[0]
+        if self.settings.fusion == "rrf":
+            fused = rrf(per_leg, self.settings.leg_weights, self.settings.rrf_k)
+        else:
+            fused = FUSIONS[self.settings.fusion](per_leg, self.settings.leg_weights)
+        return ranked(fused.rows, fused.scores, self.stored.chunks.id_ranks, self.depth)
 
     def _rerank(
         self, queries: Sequence[str], lists: Sequence[Ranked], reranker: str
@@ -204,6 +251,7 @@ class Pipeline:
         wanted: Filter,
         found: Ranked,
         legs: Mapping[str, tuple[Ranked, ...]],
+        by_link: Linked | None,
     ) -> Ranking:
         """References put in their places, cut to k."""
         named: tuple[int, ...] = ()
@@ -211,16 +259,25 @@ class Pipeline:
             named = referenced_rows(self.stored, query, self.allowed[wanted], found.rows)
         if not named:
             top = found.top(self.k)
-            return Ranking(top.rows, top.scores.astype(np.float64), frozenset(), legs)
+            return _with_links(
+                Ranking(top.rows, top.scores.astype(np.float64), frozenset(), legs), by_link
+            )
         found = found.top(self.k + len(named))
         rows = place_references(named, found.rows.tolist(), is_long(query))
         scores = descending_scores(rows, named, found)
-        return Ranking(
+        placed = Ranking(
             np.asarray(rows[: self.k], np.int64),
             scores[: self.k],
             frozenset(named) & set(rows[: self.k]),
             legs,
         )
+        return _with_links(placed, by_link)
+
+
+def _with_links(ranking: Ranking, by_link: Linked | None) -> Ranking:
+    if by_link is None:
+        return ranking
+    return ranking._replace(linked=by_link.brought, links=by_link.links)
 
 
 def _tasks(query: str, wanted: Filter, settings: SearchSettings) -> tuple[_Task, ...]:

@@ -9,7 +9,7 @@ import click
 
 from retrievers.fusion import FUSIONS
 from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import QUERY_MODES, RETRIEVERS, SearchSettings
+from retrievers.settings import LINKS, QUERY_MODES, RETRIEVERS, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -22,6 +22,13 @@ _OPTIONS = (
     ),
     click.option("--passage-fusion", type=click.Choice(list(PASSAGE_FUSIONS)), default="max"),
     click.option("--fusion", type=click.Choice(list(FUSIONS)), default="rrf", show_default=True),
+    click.option(
+        "--links",
+        type=click.Choice(LINKS),
+        default="off",
+        show_default=True,
+        help="Let hits bring the sections that they point to.",
+    ),
     click.option("--reranker", metavar="MODEL", help="A cross-encoder: a name or a folder."),
     click.option(
         "--no-references", is_flag=True, help="Do not put sections named in a query first."
