@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from eval.golds import Gold
+from eval.judged import Ints
 from eval.trec import section_id
 from indexers.folder import StoredIndex
 from manuals.sections import Manual, Section
@@ -165,6 +166,21 @@ class Coverage:
             section_id(source, year, unit_key(source, key))
             for (source, year), key in zip(self.row_editions(), chunks.named, strict=True)
         ]
+
+    @cached_property
+    def unit_names(self) -> list[str]:
+        """The distinct ``units`` in the order of their first rows."""
+        return list(dict.fromkeys(self.units))
+
+    @cached_property
+    def unit_places(self) -> Mapping[str, int]:
+        """The place of each name in ``unit_names``."""
+        return {name: place for place, name in enumerate(self.unit_names)}
+
+    @cached_property
+    def unit_ids(self) -> Ints:
+        """(rows,): the place of each row's unit in ``unit_names``."""
+        return np.array([self.unit_places[name] for name in self.units], np.int64)
 
     def row_editions(self) -> Iterator[tuple[str, int]]:
         """Source and year of each row."""

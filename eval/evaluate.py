@@ -247,9 +247,7 @@ def _notes(
 def ranked_queries(job: Job, rankings: Sequence[Ranking]) -> list[Ranked]:
     """The job's queries with what was found for them."""
     return [
-        Ranked(
-            query.query_id, job.golds[query.query_id], found.rows.tolist(), found.scores.tolist()
-        )
+        Ranked(query.query_id, job.golds[query.query_id], found.rows, found.scores)
         for query, found in zip(job.queries, rankings, strict=True)
     ]
 

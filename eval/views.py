@@ -17,12 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval.coverage import Coverage
 from eval.golds import Gold
-from eval.judged import Judged, ViewName
+from eval.judged import Floats, Ints, Judged
 
 
 @dataclass(frozen=True)
@@ -31,111 +34,168 @@ class Ranked:
 
     query_id: str
     golds: tuple[Gold, ...]
-    rows: Sequence[int]
-    scores: Sequence[float]
+    rows: Sequence[int] | NDArray[np.int64]
+    scores: Sequence[float] | Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
-    """All queries in one view. ``names`` are for each query the ids at its positions (chunk ids or
-    section ids), ``scores`` those of the chunks that brought them."""
+    """All queries in one view. ``ids`` [N] are the places in ``table`` of what stands at the
+    positions of all queries, one query after the other; ``flat_scores`` [N] the scores."""
 
     judged: Judged
     golds: tuple[Gold, ...]
-    names: tuple[tuple[str, ...], ...]
-    scores: tuple[tuple[float, ...], ...]
+    ids: Ints
+    table: Sequence[str]
+    flat_scores: Floats
+
+    @cached_property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """For each query the ids at its positions: chunk ids or section ids."""
+        ids = self.ids.tolist()
+        return tuple(tuple(self.table[at] for at in ids[part]) for part in self._parts)
+
+    @cached_property
+    def scores(self) -> tuple[tuple[float, ...], ...]:
+        """For each query the scores of the chunks that brought them."""
+        scores = self.flat_scores.tolist()
+        return tuple(tuple(scores[part]) for part in self._parts)
+
+    @property
+    def _parts(self) -> list[slice]:
+        ends = np.cumsum(self.judged.lengths)
+        starts = ends - self.judged.lengths
+        return list(map(slice, starts.tolist(), ends.tolist()))
 
 
-class _Builder:
-    """Collects one view query by query."""
+class _Flat(NamedTuple):
+    """All queries' results one after the other: ``query``, ``row`` and ``score`` [N], and the
+    pairs [P] of ``result`` (place in these) and ``gold`` that it covers, in this order."""
 
-    def __init__(self, view: ViewName) -> None:
-        self.view = view
-        self.golds: list[Gold] = []
-        self.gold_query: list[int] = []
-        self.pairs: list[tuple[int, int]] = []
-        self.shares: list[float] = []
-        self.names: list[tuple[str, ...]] = []
-        self.scores: list[tuple[float, ...]] = []
-        self.tokens: list[list[int]] = []
-
-    def golds_of(self, each: Ranked) -> int:
-        """Take in a query's golds; returns the number of the first."""
-        first = len(self.golds)
-        self.golds.extend(each.golds)
-        self.gold_query.extend([len(self.names)] * len(each.golds))
-        return first
-
-    def query(self, names: list[str], scores: list[float], tokens: list[int]) -> None:
-        self.names.append(tuple(names))
-        self.scores.append(tuple(scores))
-        self.tokens.append(tokens)
-
-    def view_of(self, queries: Sequence[Ranked]) -> View:
-        depth = max(map(len, self.tokens), default=0)
-        tokens = np.zeros((len(self.tokens), depth), dtype=np.int64)
-        for at, row in enumerate(self.tokens):
-            tokens[at, : len(row)] = row
-        judged = Judged(
-            view=self.view,
-            queries=tuple(each.query_id for each in queries),
-            gold_query=np.array(self.gold_query, dtype=np.int64),
-            grade=np.array([gold.grade for gold in self.golds], dtype=np.float64),
-            pair_gold=np.array([gold for gold, _ in self.pairs], dtype=np.int64),
-            pair_position=np.array([place for _, place in self.pairs], dtype=np.int64),
-            tokens=tokens,
-            lengths=np.array([len(row) for row in self.tokens], dtype=np.int64),
-            share=np.array(self.shares) if self.view == "chunks" else None,
-        )
-        return View(judged, tuple(self.golds), tuple(self.names), tuple(self.scores))
+    query: Ints
+    row: Ints
+    score: Floats
+    golds: tuple[Gold, ...]
+    gold_query: Ints
+    result: Ints
+    gold: Ints
 
 
-def chunks_view(coverage: Coverage, queries: Sequence[Ranked]) -> View:
-    """The queries in the view ``chunks``."""
-    builder = _Builder("chunks")
-    ids, all_tokens = coverage.stored.chunks.ids, coverage.stored.chunks.tokens
-    for each in queries:
-        first = builder.golds_of(each)
-        place = {row: at for at, row in enumerate(each.rows, 1)}
-        for number, gold in enumerate(each.golds, first):
-            places = sorted(place[row] for row in coverage.rows(gold) if row in place)
-            builder.pairs.extend((number, at) for at in places)
-            builder.shares.extend(coverage.shares(gold, [each.rows[at - 1] for at in places]))
-        builder.query(
-            [ids[row] for row in each.rows],
-            list(each.scores),
-            [int(all_tokens[row]) for row in each.rows],
-        )
-    return builder.view_of(queries)
+def _flat(coverage: Coverage, queries: Sequence[Ranked]) -> _Flat:
+    lengths = [len(each.rows) for each in queries]
+    none: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    row = np.concatenate(none + [np.asarray(each.rows, np.int64) for each in queries])
+    score = np.concatenate([np.empty(0), *(np.asarray(each.scores, float) for each in queries)])
+    golds = tuple(gold for each in queries for gold in each.golds)
+    pairs: list[tuple[int, int]] = []
+    start = number = 0
+    for each, length in zip(queries, lengths, strict=True):
+        rows = row[start : start + length].tolist()
+        place = dict(zip(rows, range(start, start + length), strict=True))
+        for gold in each.golds:
+            pairs.extend((place[held], number) for held in coverage.rows(gold) if held in place)
+            number += 1
+        start += length
+    pairs.sort()
+    return _Flat(
+        np.repeat(np.arange(len(queries)), lengths),
+        row,
+        score,
+        golds,
+        np.repeat(np.arange(len(queries)), [len(each.golds) for each in queries]),
+        np.array([result for result, _ in pairs], np.int64),
+        np.array([gold for _, gold in pairs], np.int64),
+    )
+
+
+def _positions(query: Ints, count: int) -> tuple[Ints, Ints]:
+    """Of results in the order of ``count`` queries: the position of each, from 1, and the number
+    of results of each query."""
+    lengths = np.bincount(query, minlength=count)
+    starts = np.cumsum(lengths) - lengths
+    return np.arange(len(query)) - starts[query] + 1, lengths
+
+
+def _spread(values: Ints, query: Ints, position: Ints, count: int) -> Ints:
+    """[N] values to [Q, D], 0 where a query has no result."""
+    table = np.zeros((count, int(position.max(initial=0))), np.int64)
+    table[query, position - 1] = values
+    return table
+
+
+def chunks_view(coverage: Coverage, queries: Sequence[Ranked], shares: bool = True) -> View:
+    """The queries in the view ``chunks``. Without ``shares`` the measure ``share`` is not to be
+    had, and the golds' texts need not be read."""
+    flat = _flat(coverage, queries)
+    chunks = coverage.stored.chunks
+    position, lengths = _positions(flat.query, len(queries))
+    by_gold = np.argsort(flat.gold, kind="stable")
+    result, gold = flat.result[by_gold], flat.gold[by_gold]
+    judged = Judged(
+        view="chunks",
+        queries=tuple(each.query_id for each in queries),
+        gold_query=flat.gold_query,
+        grade=np.array([each.grade for each in flat.golds], np.float64),
+        pair_gold=gold,
+        pair_position=position[result],
+        tokens=_spread(chunks.tokens[flat.row], flat.query, position, len(queries)),
+        lengths=lengths,
+        share=_shares(coverage, flat.golds, gold, flat.row[result]) if shares else None,
+    )
+    return View(judged, flat.golds, flat.row, chunks.ids, flat.score)
+
+
+def _shares(coverage: Coverage, golds: Sequence[Gold], gold: Ints, rows: Ints) -> Floats:
+    """[P] of pairs in the order of the golds: the share of the gold's text that its rows down to
+    this one cover together."""
+    shares: list[float] = []
+    held: dict[int, list[int]] = {}
+    for number, row in zip(gold.tolist(), rows.tolist(), strict=True):
+        held.setdefault(number, []).append(row)
+    for number, own in held.items():
+        shares.extend(coverage.shares(golds[number], own))
+    return np.array(shares, np.float64)
 
 
 def sections_view(coverage: Coverage, queries: Sequence[Ranked]) -> View:
     """The queries in the view ``sections``."""
-    builder = _Builder("sections")
-    units, all_tokens = coverage.units, coverage.stored.chunks.tokens
-    for each in queries:
-        first = builder.golds_of(each)
-        covered_by: dict[int, list[int]] = {}
-        for number, gold in enumerate(each.golds, first):
-            for row in coverage.rows(gold):
-                covered_by.setdefault(row, []).append(number)
-        names: dict[str, None] = {}
-        scores: list[float] = []
-        tokens: list[int] = []
-        for row, score in zip(each.rows, each.scores, strict=True):
-            before = len(names)
-            numbers = covered_by.get(row)
-            if numbers is None:
-                names.setdefault(units[row])
-            else:
-                for number in numbers:
-                    name = builder.golds[number].section
-                    if name not in names:
-                        names[name] = None
-                        builder.pairs.append((number, len(names)))
-            added = len(names) - before
-            if added:
-                scores.extend([score] * added)
-                tokens.extend([int(all_tokens[row]), *[0] * (added - 1)])
-        builder.query(list(names), scores, tokens)
-    return builder.view_of(queries)
+    flat = _flat(coverage, queries)
+    table, place = list(coverage.unit_names), dict(coverage.unit_places)
+    gold_ids = np.array([_place(table, place, gold.section) for gold in flat.golds], np.int64)
+    # What may stand at a position: the golds of each covering chunk, the unit of each other.
+    plain = np.ones(len(flat.row), np.bool_)
+    plain[flat.result] = False
+    others = np.flatnonzero(plain)
+    result = np.concatenate([others, flat.result])
+    gold = np.concatenate([np.full(len(others), -1, np.int64), flat.gold])
+    name = np.concatenate([coverage.unit_ids[flat.row[others]], gold_ids[flat.gold]])
+    order = np.lexsort((gold, result))
+    result, gold, name = result[order], gold[order], name[order]
+    _, first = np.unique(flat.query[result] * len(table) + name, return_index=True)
+    first.sort()
+    result, gold, name = result[first], gold[first], name[first]
+    query = flat.query[result]
+    position, lengths = _positions(query, len(queries))
+    new = np.ones(len(result), np.bool_)
+    new[1:] = result[1:] != result[:-1]
+    tokens = np.where(new, coverage.stored.chunks.tokens[flat.row[result]], 0)
+    found = gold >= 0
+    judged = Judged(
+        view="sections",
+        queries=tuple(each.query_id for each in queries),
+        gold_query=flat.gold_query,
+        grade=np.array([each.grade for each in flat.golds], np.float64),
+        pair_gold=gold[found],
+        pair_position=position[found],
+        tokens=_spread(tokens, query, position, len(queries)),
+        lengths=lengths,
+    )
+    return View(judged, flat.golds, name, table, flat.score[result])
+
+
+def _place(table: list[str], place: dict[str, int], name: str) -> int:
+    """The place of a name in a table, to which it is added when it is new."""
+    if name not in place:
+        place[name] = len(table)
+        table.append(name)
+    return place[name]
