@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import bisect
-import difflib
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from manuals.codes import is_code
 from manuals.discover import discover
-from manuals.icd import CodeView, look_up_code
+from manuals.icd import CodeView
 from manuals.keys import Reference, parse_reference
+from manuals.lookup import (
+    Match,
+    code_view,
+    keys_of,
+    match_reference,
+    nearest_keys,
+    why_no_code,
+)
 from manuals.sections import SOURCES, Edition, Manual, Section
-from manuals.statute_index import StatuteIndex
 from manuals.store import collector_paused, load_edition, load_manual
 from tam.errors import BadOption, ManualError, UnknownKey, UnknownYear
 
@@ -29,12 +33,6 @@ PARSERS: dict[str, tuple[str, str]] = {
     "title18": ("manuals.title18", "parse_title18"),
     "ussg": ("manuals.ussg", "parse_ussg"),
 }
-
-#: sources whose keys are paths of titles
-INDEX_SOURCES = frozenset({"index", "eindex", "drugs", "neoplasm"})
-
-#: how many near keys an error names
-NEAREST = 5
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,6 @@ class Found:
     code: CodeView | None = None
     latest: bool = False
     other_years: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """Sections of one edition for a reference; ``depth`` 0 when they are exactly what it names."""
-
-    manual: Manual
-    sections: tuple[Section, ...]
-    depth: int
 
 
 class Library:
@@ -141,9 +130,9 @@ class Library:
         """
         reference = parse_reference(typed) if isinstance(typed, str) else typed
         pairs = self._editions_for(reference, year, source)
-        best: _Match | None = None
+        best: Match | None = None
         for edition in pairs:
-            match = self._match(edition, reference)
+            match = match_reference(self._parsed(edition), reference)
             if match is not None and (best is None or match.depth < best.depth):
                 best = match
             if best is not None and best.depth == 0:
@@ -156,10 +145,10 @@ class Library:
             manual=manual,
             section=best.sections[0],
             reference=reference,
-            asked=_keys(reference, manual.source)[0],
+            asked=keys_of(reference, manual.source)[0],
             exact=best.depth == 0,
             also=best.sections[1:],
-            code=_code_view(manual, reference),
+            code=code_view(manual, reference),
             latest=year is None and bool(others),
             other_years=tuple(others),
         )
@@ -184,22 +173,13 @@ class Library:
             )
         return sorted(chosen, key=lambda edition: -edition.year)
 
-    def _match(self, edition: Edition, reference: Reference) -> _Match | None:
-        """What an edition holds of a reference: the first of its keys that is there."""
-        manual = self.manual(edition.source, edition.year)
-        if manual.source == "ussg" and reference.kind == "statute":
-            found = StatuteIndex(manual).rows(reference.key, reference.subdivisions)
-            return _Match(manual, found.rows, 0 if found.exact else 1) if found.rows else None
-        for depth, key in enumerate(_keys(reference, manual.source)):
-            section = find_section(manual, key)
-            if section is not None:
-                return _Match(manual, (section,), depth)
-        return None
+    def _parsed(self, edition: Edition) -> Manual:
+        return self.manual(edition.source, edition.year)
 
     def _unknown(
         self, reference: Reference, tried: Sequence[Edition], year: int | None
     ) -> UnknownKey:
-        key = _keys(reference, tried[0].source)[0]
+        key = keys_of(reference, tried[0].source)[0]
         sources = {edition.source for edition in tried}
         years = sorted(
             {
@@ -207,90 +187,21 @@ class Library:
                 for edition in self.editions
                 if edition.source in sources
                 and edition not in tried
-                and (match := self._match(edition, reference)) is not None
+                and (match := match_reference(self._parsed(edition), reference)) is not None
                 and match.depth == 0
             }
         )
         where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
         line = f"{key!r} is not in {where}"
-        manual = self.manual(tried[0].source, tried[0].year)
+        manual = self._parsed(tried[0])
         if reference.kind == "code" and manual.source == "tabular":
-            line, near = _why_no_code(manual, key)
+            line, near = why_no_code(manual, key)
         else:
             near = nearest_keys(key, manual)
             line += f"; nearest: {', '.join(near)}" if near else ""
         if years:
             line += f"; it is in {', '.join(map(str, years))}: give one of these years"
         return UnknownKey(line, nearest=near, years=years)
-
-
-def find_section(manual: Manual, key: str) -> Section | None:
-    """The section with the key.
-
-    A code with a seventh character is found at its stem, and an index title in any case of its
-    letters.
-    """
-    section = manual.by_key.get(key)
-    if section is None and manual.source == "tabular" and is_code(key):
-        try:
-            return look_up_code(manual, key).section
-        except UnknownKey:
-            return None
-    if section is None and manual.source in INDEX_SOURCES:
-        folded = key.casefold()
-        return next((s for s in manual.sections if s.key.casefold() == folded), None)
-    return section
-
-
-def nearest_keys(key: str, manual: Manual, count: int = NEAREST) -> tuple[str, ...]:
-    """Keys that look like ``key``, best first: what stands above it and its neighbours."""
-    head, joint, _ = key.rpartition(" > ")
-    above = manual.by_key.get(head) if joint else None
-    if above is not None:
-        near = [child.key for child in manual.children(above)]
-    else:
-        near = _neighbours(key, manual)
-        if manual.source in INDEX_SOURCES:
-            terms = [other for other in manual.by_key if " > " not in other]
-            near += difflib.get_close_matches(key, terms, count, cutoff=0.7)
-    scored = {other: _likeness(key.lower(), other.lower()) for other in near}
-    return tuple(sorted(scored, key=lambda other: (-scored[other], other))[:count])
-
-
-def _likeness(key: str, other: str) -> float:
-    """How alike two keys look; a slip is likelier at the end of a number than at its start."""
-    pairs = enumerate(zip(key, other, strict=False))
-    same_start = next((at for at, (a, b) in pairs if a != b), min(len(key), len(other)))
-    return difflib.SequenceMatcher(None, key, other).ratio() + same_start / len(key)
-
-
-def _neighbours(key: str, manual: Manual, width: int = 60) -> list[str]:
-    """Keys next to ``key`` in alphabetic order, of those that are not much longer."""
-    keys = sorted(other for other in manual.by_key if len(other) <= len(key) + 1)
-    at = bisect.bisect_left(keys, key)
-    return keys[max(at - width, 0) : at + width]
-
-
-def _keys(reference: Reference, source: str) -> tuple[str, ...]:
-    """The keys to try in a source's editions, from what was named upwards."""
-    if source == "ussg":
-        return (reference.appendix_key, *reference.candidates[1:])
-    return reference.candidates
-
-
-def _code_view(manual: Manual, reference: Reference) -> CodeView | None:
-    if manual.source != "tabular" or reference.kind != "code":
-        return None
-    return look_up_code(manual, reference.full_key)
-
-
-def _why_no_code(manual: Manual, key: str) -> tuple[str, tuple[str, ...]]:
-    """What the Tabular List has to say on a code that it does not hold, and codes near it."""
-    try:
-        look_up_code(manual, key)
-    except UnknownKey as error:
-        return str(error), error.nearest or nearest_keys(key, manual)
-    return f"{manual.edition.name} has no section of its own for {key}", (key,)
 
 
 def open_manuals(folder: Path | str, strict: bool = False) -> Library:

@@ -8,8 +8,9 @@ import pytest
 from small_files import index, tabular, title18, usc_section, write
 
 from manuals.choose import VARIABLE, choose_library
-from manuals.library import Library, nearest_keys, open_manuals
+from manuals.library import Library, open_manuals
 from manuals.locate import DATA, SAMPLE
+from manuals.lookup import nearest_keys
 from manuals.status import library_status
 from manuals.store import save_manual
 from tam.errors import BadOption, BadReference, ManualError, TamError, UnknownKey, UnknownYear
