@@ -80,6 +80,9 @@ def _model(value: Any) -> Value:
 
 
 def _weights(value: Any) -> Value:
+    """Pairs of leg and weight; none for ``equal`` and for weights of 1."""
+    if value == "equal":
+        return ()
     if not isinstance(value, dict) or not value:
         raise BadOption(f"{value!r} are no weights; write {{bm25 = 1.0, dense = 0.5}}")
     pairs = []
@@ -88,7 +91,7 @@ def _weights(value: Any) -> Value:
         if not isinstance(number, float) or number < 0:
             raise BadOption(f"weight {weight!r} of {leg} is below 0")
         pairs.append((leg, number))
-    return tuple(pairs)
+    return () if all(weight == 1.0 for _, weight in pairs) else tuple(pairs)
 
 
 @dataclass(frozen=True)

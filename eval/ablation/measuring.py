@@ -11,12 +11,11 @@ from eval.ablation.cell_files import CellResult
 from eval.ablation.cells import Cell
 from eval.ablation.study import Study
 from eval.coverage import Coverage
-from eval.evaluate import BUILDERS, EvalSettings, Job, ranked_queries, sort_out
-from eval.judged import ViewName
+from eval.evaluate import EvalSettings, Job, ranked_queries, sort_out
 from eval.measures import MEASURES, Score
 from eval.policy import choose_editions
 from eval.query_sets import Query, QuerySet
-from eval.views import View
+from eval.views import View, chunks_view, sections_view
 from retrievers.index import Clock, Index
 from retrievers.legs import LegCache
 from retrievers.settings import Filter
@@ -72,17 +71,17 @@ class Bench:
         with clock.stage("judging"):
             ranked = ranked_queries(self.job, rankings)
             scores = self.study.scores(cell)
-            views = {name: BUILDERS[name](self.coverage, ranked) for name in _views_needed(scores)}
+            views = {"sections": sections_view(self.coverage, ranked)}
+            if any(score.view == "chunks" for score in scores):
+                # Reading the golds' texts takes longer than all the rest.
+                shares = any(score.measure.name == "share" for score in scores)
+                views["chunks"] = chunks_view(self.coverage, ranked, shares)
         with clock.stage("measures"):
             return _result(views, scores, self.study.ks, self.job.notes)
 
 
-def _views_needed(scores: Sequence[Score]) -> list[ViewName]:
-    return list(dict.fromkeys(("sections", *(score.view for score in scores))))
-
-
 def _result(
-    views: Mapping[ViewName, View],
+    views: Mapping[str, View],
     scores: Sequence[Score],
     ks: Sequence[int],
     notes: tuple[str, ...],
