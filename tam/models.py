@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 
 from tam.errors import BadOption
+from tam.model_parts import joined_folder
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 
@@ -19,8 +20,8 @@ PACKAGED = {
 def model_folder(name: str) -> Path | None:
     """The local folder of a model, or ``None`` when ``name`` is a name on the hub.
 
-    A name in ``PACKAGED`` is found in its package without importing it; any other is taken as a
-    folder when it looks like a path or exists. Raises ``BadOption`` for a folder that is not
+    A name in ``PACKAGED`` is found in its package without importing it, one of
+    ``model_parts.PARTS`` is joined from its packages; any other is taken as a folder when it looks like a path or exists. Raises ``BadOption`` for a folder that is not
     there or holds no model.
     """
     packaged = PACKAGED.get(name)
@@ -32,6 +33,9 @@ def model_folder(name: str) -> Path | None:
             if folder.is_dir():
                 return folder
         return None
+    joined = joined_folder(name)
+    if joined is not None:
+        return joined
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
