@@ -155,13 +155,17 @@ class Bm25:
         """Number of rows."""
         return int(self._blocks[-1])
 
-    def scores(self, query: str, rows: Sequence[slice] | None = None) -> Floats:
+    def scores(
+        self, query: str, rows: Sequence[slice] | None = None, distinct: bool = False
+    ) -> Floats:
         """The score of each row of the slices, one after the other; of all rows for ``None``.
 
-        A term that the query repeats counts as often. A row with no term of the query scores
-        ``floor(query)``.
+        A term that the query repeats counts as often, or once if ``distinct``. A row with no term
+        of the query scores ``floor(query)``.
         """
         numbers, counts = self._query(query)
+        if distinct:
+            counts = np.ones_like(counts)
         parts = [_bounds(part, len(self)) for part in ([slice(None)] if rows is None else rows)]
         parts = [(start, stop) for start, stop in parts if start < stop]
         scores = np.zeros(sum(stop - start for start, stop in parts), np.float32)
@@ -182,9 +186,11 @@ class Bm25:
         for query in queries:
             yield self.scores(query, rows)
 
-    def floor(self, query: str) -> float:
+    def floor(self, query: str, distinct: bool = False) -> float:
         """The score of a row without any term of the query: 0 but for BM25L and BM25+."""
         numbers, counts = self._query(query)
+        if distinct:
+            counts = np.ones_like(counts)
         return float(self._constant(numbers, counts))
 
     def numbers(self, text: str) -> list[int]:

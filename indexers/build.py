@@ -24,6 +24,8 @@ from chunkers.chunk import Chunk
 from chunkers.store import write_chunks
 from indexers.bm25 import Bm25, build_bm25
 from indexers.encoders import Encoder, Floats, open_encoder
+from indexers.expansion import EXPANDED_WITH, expansions
+from indexers.lines import LINES, build_lines, lines_of
 from indexers.links import build_links
 from indexers.manifest import (
     FORMAT,
@@ -39,7 +41,7 @@ from indexers.table import CHUNKS, ChunkTable
 from indexers.tokenise import TokenOptions
 from indexers.vectors import VectorCache, waiting_lock
 from indexers.windows import Window, WindowOptions, windows
-from manuals.library import Library
+from manuals.library import Library, load_library
 from manuals.sections import Corpus, Edition
 from manuals.store import edition_record
 from tam.errors import BadOption, IndexError_, ManualError
@@ -215,9 +217,17 @@ class _Job:
             editions, chunks = self._chunks(folder)
         starts = [edition.start for edition in editions]
         options = TokenOptions(settings.stemmer, settings.stopwords)
+        table = ChunkTable(folder / CHUNKS, editions)
+        texts = [chunk.text for chunk in chunks]
+        if settings.expand_documents:
+            with self._stage("expansion"):
+                added = expansions(load_library(folder / "manuals"), table, chunks)
+            texts = [
+                f"{text}\n{more}" if more else text for text, more in zip(texts, added, strict=True)
+            ]
         with self._stage("BM25"):
             build_bm25(
-                [chunk.text for chunk in chunks],
+                texts,
                 [*starts, len(chunks)],
                 folder / "bm25",
                 options,
@@ -227,10 +237,12 @@ class _Job:
             )
         with self._stage("links"):
             # By way of the files, as a reader of the index sees them.
-            table = ChunkTable(folder / CHUNKS, editions)
             build_links(folder, table, Bm25(folder / "bm25", options))
+        lines = self._lines(folder, chunks, editions) if settings.lines else []
         record = None
         if encoder is not None:
+            if lines:
+                self._line_vectors(folder / LINES, lines, encoder)
             window_starts, record = self._dense(folder, chunks, encoder)
             editions = [
                 replace(e, windows=int(window_starts[e.stop] - window_starts[e.start]))
@@ -247,6 +259,7 @@ class _Job:
                 encoder=record,
                 editions=tuple(editions),
                 files=file_hashes(folder),
+                expanded_with=EXPANDED_WITH if settings.expand_documents else (),
             )
         write_manifest(folder, manifest)
         times = {stage: round(seconds, 3) for stage, seconds in self.seconds.items()}
@@ -275,6 +288,43 @@ class _Job:
         write_chunks(chunks, folder / CHUNKS)
         return rows, chunks
 
+    def _lines(
+        self, folder: Path, chunks: Sequence[Chunk], editions: Sequence[EditionRows]
+    ) -> list[list[str]]:
+        """The lines of every chunk; writes what is indexed of them but for vectors."""
+        library = load_library(folder / "manuals")
+        lines: list[list[str]] = []
+        with self._stage("lines"):
+            for edition in editions:
+                manual = library.manual(edition.source, edition.year)
+                lines.extend(lines_of(manual, chunks[edition.start : edition.stop]))
+            blocks = [*(edition.start for edition in editions), len(chunks)]
+            build_lines(folder / LINES, lines, blocks)
+        return lines
+
+    def _line_vectors(self, folder: Path, lines: Sequence[Sequence[str]], encoder: Encoder) -> None:
+        """The lines' vectors and their FAISS file."""
+        from indexers.dense import write_dense
+
+        flat = [line for of_chunk in lines for line in of_chunk]
+        vectors = self._encoded(flat, encoder)
+        starts = np.concatenate([[0], np.cumsum([len(of_chunk) for of_chunk in lines])])
+        # Lines are no stretches of a chunk's text: their spans stay empty.
+        write_dense(folder / "dense", vectors, starts, np.zeros((len(flat), 2), np.int32))
+
+    def _encoded(self, texts: Sequence[str], encoder: Encoder) -> Floats:
+        """(n, dim): the texts' vectors, from the cache where it has them."""
+        wanted = dict.fromkeys(text for text in texts if text)
+        self.distinct += len(wanted)
+        cache = VectorCache(self.cache / "vectors", encoder)
+        with self._stage("encoding"):
+            todo = len(cache.missing(wanted))
+            what = f"{self.corpus}: encoding"
+            for _ in progress(cache.fill(wanted), what, todo, "texts"):
+                self.encoded += 1
+        with self._stage("vectors"):
+            return _vectors(cache, texts)
+
     def _dense(
         self, folder: Path, chunks: Sequence[Chunk], encoder: Encoder
     ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], EncoderRecord]:
@@ -285,16 +335,8 @@ class _Job:
             cut = list(self._windows(chunks, encoder))
         flat = [window for of_chunk in cut for window in of_chunk]
         texts = [window.text for window in flat]
-        wanted = dict.fromkeys(text for text in texts if text)
-        self.distinct = len(wanted)
-        cache = VectorCache(self.cache / "vectors", encoder)
-        with self._stage("encoding"):
-            todo = len(cache.missing(wanted))
-            what = f"{self.corpus}: encoding"
-            for _ in progress(cache.fill(wanted), what, todo, "texts"):
-                self.encoded += 1
+        vectors = self._encoded(texts, encoder)
         with self._stage("vectors"):
-            vectors = _vectors(cache, texts)
             starts = np.concatenate([[0], np.cumsum([len(of_chunk) for of_chunk in cut])])
             spans = np.asarray([window.span for window in flat], np.int32)
             write_dense(folder / "dense", vectors, starts, spans)

@@ -7,6 +7,7 @@
 | `chunks.parquet` | one row for each chunk, in small row groups |
 | `bm25/` | `data`, `indices`, `counts`, `starts`, `blocks` (.npy), `vocabulary.txt` |
 | `dense/` | `vectors.faiss`; `starts`, `spans`, `twins` (.npy); absent without an encoder |
+| `lines/` | the chunks' lines, of an index built with them; see `lines.py` |
 | `links.parquet` | which chunk points to which sections |
 | `manuals/` | the parsed editions |
 """
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexers.bm25 import Bm25, RankBm25
 from indexers.dense import DenseRows
+from indexers.lines import LINES, LineRows
 from indexers.link_table import LINKS, LinkTable
 from indexers.manifest import NAME, Manifest, read_manifest
 from indexers.table import CHUNKS, ChunkTable
@@ -53,6 +55,15 @@ class StoredIndex:
     def rank_bm25(self) -> RankBm25:
         """The slow reference back end over the same terms."""
         return RankBm25(self.bm25, self.manifest.settings.k1, self.manifest.settings.b)
+
+    @property
+    def has_lines(self) -> bool:
+        return self.manifest.settings.lines
+
+    @cached_property
+    def lines(self) -> LineRows:
+        """The chunks' lines, of an index that was built with them."""
+        return LineRows(self.path / LINES)
 
     @property
     def has_links(self) -> bool:

@@ -69,7 +69,8 @@ class EncoderRecord:
 class Manifest:
     """``files`` are the sha256 of the index's own files by path inside the folder. ``inputs`` is
     one sha256 over everything that decides the content: a build whose inputs are the same has
-    nothing to do. ``sample`` marks the bundled sample manuals."""
+    nothing to do. ``sample`` marks the bundled sample manuals. ``expanded_with`` names what was
+    added to the indexed text (``indexers.expansion``): ``index_path``, ``abbreviations``."""
 
     corpus: Corpus
     tool: str
@@ -80,6 +81,7 @@ class Manifest:
     encoder: EncoderRecord | None
     editions: tuple[EditionRows, ...]
     files: dict[str, str]
+    expanded_with: tuple[str, ...] = ()
 
     @property
     def chunks(self) -> int:
@@ -133,6 +135,7 @@ def _manifest_of(record: dict[str, Any]) -> Manifest:
             **record,
             "settings": settings_of(record["settings"]),
             "encoder": EncoderRecord(**encoder) if encoder else None,
+            "expanded_with": tuple(record.get("expanded_with", ())),
             "editions": tuple(_edition_of(edition) for edition in record["editions"]),
         },
     )

@@ -52,11 +52,16 @@ _DOTTED = re.compile(r"[^\W_]+(?:\.[^\W_]+)+")
 
 @dataclass(frozen=True, slots=True)
 class TokenOptions:
-    """How terms are made; part of an index's manifest."""
+    """How terms are made; part of an index's manifest.
+
+    ``grams`` above 0 makes the terms the character n-grams of that length of each word between
+    word boundaries (``^``, ``$``), and a shorter word whole; codes are words then.
+    """
 
     stemmer: str = "english"
     stopwords: str = "english"
     parts: bool = True
+    grams: int = 0
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
@@ -89,7 +94,8 @@ class Tokeniser:
         for token in _TOKEN.findall(fold(text)):
             terms = known.get(token)
             if terms is None:
-                terms = known[token] = tuple(self._of_token(token))
+                made = self._grams(token) if self.options.grams else self._of_token(token)
+                terms = known[token] = tuple(made)
             found.extend(terms)
         return found
 
@@ -115,6 +121,15 @@ class Tokeniser:
                     above = above[: above.rindex("(")]
         if base == token or self.options.parts:
             yield from self._of_base(base)
+
+    def _grams(self, token: str) -> Iterator[str]:
+        size = self.options.grams
+        for word in _PART.findall(token):
+            if word not in self._stopwords:
+                bounded = "^" + word.removesuffix("'s") + "$"
+                yield from (
+                    bounded[at : at + size] for at in range(max(len(bounded) - size + 1, 1))
+                )
 
     def _of_base(self, base: str) -> Iterator[str]:
         if _THOUSANDS.fullmatch(base):

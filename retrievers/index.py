@@ -23,7 +23,14 @@ from retrievers.legs import LegCache
 from retrievers.links import link_info
 from retrievers.pipeline import Clock, Pipeline, Ranking
 from retrievers.ranks import Ranked
-from retrievers.settings import Filter, SearchOptions, SearchSettings, YearFilter
+from retrievers.settings import (
+    DENSE_LEGS,
+    LINE_LEGS,
+    Filter,
+    SearchOptions,
+    SearchSettings,
+    YearFilter,
+)
 from tam.errors import BadOption, IndexError_
 
 if TYPE_CHECKING:
@@ -201,7 +208,12 @@ class Index:
             raise IndexError_(
                 f"{self.path}: built without a link table; build it again, or leave links off"
             )
-        if "dense" in settings.legs and not self.stored.has_dense:
+        if LINE_LEGS.intersection(settings.legs) and not self.stored.has_lines:
+            raise IndexError_(
+                f"{self.path}: built without lines, which the retriever "
+                f"{settings.retriever} needs; choose another, or build with  --lines"
+            )
+        if DENSE_LEGS.intersection(settings.legs) and not self.stored.has_dense:
             raise IndexError_(
                 f"{self.path}: built without vectors, which the retriever "
                 f"{settings.retriever} needs; use bm25, or build the index with an encoder"

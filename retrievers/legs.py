@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from indexers.dense import DenseRows
 from indexers.folder import StoredIndex
 from retrievers.filters import Allowed
 from retrievers.ranks import Ranked, Scores, ranked
@@ -74,10 +75,34 @@ def bm25_leg(
     index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
 ) -> Iterable[Ranked]:
     """BM25; rows that share no term with the query are not ranked."""
+    return _bm25(index, queries, allowed, depth, distinct=False)
+
+
+def distinct_bm25_leg(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+) -> Iterable[Ranked]:
+    """BM25 that counts a term which the query repeats once: ``infection, infected, infective``."""
+    return _bm25(index, queries, allowed, depth, distinct=True)
+
+
+def _bm25(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, distinct: bool
+) -> Iterable[Ranked]:
     places, rows = index.chunks.id_ranks, allowed.rows
     for query in queries:
-        scores = allowed.keep(index.bm25.scores(query, allowed.slices))
-        matching = np.flatnonzero(scores != np.float32(index.bm25.floor(query)))
+        scores = allowed.keep(index.bm25.scores(query, allowed.slices, distinct))
+        matching = np.flatnonzero(scores != np.float32(index.bm25.floor(query, distinct)))
+        yield ranked(rows[matching], scores[matching], places, depth)
+
+
+def grams_leg(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+) -> Iterable[Ranked]:
+    """BM25 over the character n-grams of each row's best line (``indexers.lines``)."""
+    places, rows = index.chunks.id_ranks, allowed.rows
+    for query in queries:
+        scores = allowed.keep(index.lines.gram_scores(query, allowed.slices))
+        matching = np.flatnonzero(scores)
         yield ranked(rows[matching], scores[matching], places, depth)
 
 
@@ -103,24 +128,48 @@ def dense_leg(
     chance. So the product only chooses candidates, with a margin at the border, and these are
     scored again in float64, which is the same everywhere once it is rounded to float32.
     """
+    for vector, found in _dense(index, index.dense, queries, allowed, depth, cache):
+        yield Ranked(found.rows, found.scores, vector)
+
+
+def lines_leg(
+    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+) -> Iterable[Ranked]:
+    """As ``dense_leg``, with the vectors of each row's lines (``indexers.lines``)."""
+    for _, found in _dense(index, index.lines.dense, queries, allowed, depth, cache):
+        yield found
+
+
+def _dense(
+    index: StoredIndex,
+    dense: DenseRows,
+    queries: Sequence[str],
+    allowed: Allowed,
+    depth: int,
+    cache: LegCache,
+) -> Iterable[tuple[Vectors, Ranked]]:
     encoder = index.encoder()
     vectors = cache.vectors(encoder.fingerprint, queries, encoder.encode_queries)
     step = max(1, _CELLS // max(len(allowed), 1))
     for first in range(0, len(queries), step):
         batch = vectors[first : first + step]
-        scores = allowed.keep(index.dense.scores(batch, allowed.slices))
+        scores = allowed.keep(dense.scores(batch, allowed.slices))
         for vector, row_scores in zip(batch, scores, strict=True):
-            yield _rescored(index, vector, allowed, row_scores, depth)
+            yield vector, _rescored(index, dense, vector, allowed, row_scores, depth)
 
 
 def _rescored(
-    index: StoredIndex, vector: Vectors, allowed: Allowed, scores: Scores, depth: int
+    index: StoredIndex,
+    dense: DenseRows,
+    vector: Vectors,
+    allowed: Allowed,
+    scores: Scores,
+    depth: int,
 ) -> Ranked:
     rows = allowed.rows
     if depth < len(rows):
         border = np.partition(scores, len(rows) - depth)[len(rows) - depth]
         rows = rows[scores >= border - _MARGIN]
-    dense = index.dense
     # A chunk of white space has no window.
     rows = rows[dense.starts[rows + 1] > dense.starts[rows]]
     starts = dense.starts[rows]
@@ -129,12 +178,18 @@ def _rescored(
     windows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
     products = dense.vectors[windows].astype(np.float64) @ vector.astype(np.float64)
     exact = np.maximum.reduceat(products, offsets[:-1]) if len(rows) else products
-    found = ranked(rows, exact.astype(np.float32), index.chunks.id_ranks, depth)
-    return Ranked(found.rows, found.scores, vector)
+    return ranked(rows, exact.astype(np.float32), index.chunks.id_ranks, depth)
 
 
 Leg = Callable[[StoredIndex, Sequence[str], Allowed, int, LegCache], Iterable[Ranked]]
 
 LEGS: Mapping[str, Leg] = MappingProxyType(
-    {"bm25": bm25_leg, "dense": dense_leg, "rank_bm25": rank_bm25_leg}
+    {
+        "bm25": bm25_leg,
+        "bm25 distinct": distinct_bm25_leg,
+        "dense": dense_leg,
+        "rank_bm25": rank_bm25_leg,
+        "grams": grams_leg,
+        "lines": lines_leg,
+    }
 )

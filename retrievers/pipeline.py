@@ -31,7 +31,7 @@ from retrievers.references import (
     referenced_rows,
 )
 from retrievers.rerank import load_reranker
-from retrievers.settings import Filter, SearchSettings
+from retrievers.settings import DENSE_LEGS, Filter, SearchSettings
 
 #: name under which a hit keeps its rank and score from before the reranker
 BEFORE_RERANKING = "search"
@@ -162,7 +162,7 @@ class Pipeline:
         by_filter: dict[Filter, list[_Task]] = {}
         for task in dict.fromkeys(tasks):
             by_filter.setdefault(task.wanted, []).append(task)
-        if "dense" in self.settings.legs:
+        if DENSE_LEGS.intersection(self.settings.legs):
             self._encode(by_filter)
         found: dict[tuple[str, _Task], Ranked] = {}
         for leg in self.settings.legs:
@@ -176,18 +176,21 @@ class Pipeline:
     ) -> Iterator[tuple[tuple[str, _Task], Ranked]]:
         """One leg's lists for the tasks of one filter: those kept, then those missing."""
         name = self.stored.manifest.inputs
+        # A leg under another rule is a list of its own in the cache.
+        rule = f"{leg} distinct" if self.settings.query_terms == "distinct" else leg
+        rule = rule if rule in LEGS else leg
         missing: list[_Task] = []
         for task in tasks:
-            kept = self.cache.get(name, leg, wanted, task.text, self.depth)
+            kept = self.cache.get(name, rule, wanted, task.text, self.depth)
             if kept is None:
                 missing.append(task)
             else:
                 yield (leg, task), kept
         if missing:
             texts = [task.text for task in missing]
-            lists = LEGS[leg](self.stored, texts, self.allowed[wanted], self.depth, self.cache)
+            lists = LEGS[rule](self.stored, texts, self.allowed[wanted], self.depth, self.cache)
             for task, each in zip(missing, lists, strict=True):
-                self.cache.put(name, leg, wanted, task.text, self.depth, each)
+                self.cache.put(name, rule, wanted, task.text, self.depth, each)
                 yield (leg, task), each
 
     def _encode(self, by_filter: Mapping[Filter, Sequence[_Task]]) -> None:
@@ -197,7 +200,10 @@ class Pipeline:
             task.text
             for wanted, group in by_filter.items()
             for task in group
-            if self.cache.get(name, "dense", wanted, task.text, self.depth) is None
+            if any(
+                self.cache.get(name, leg, wanted, task.text, self.depth) is None
+                for leg in DENSE_LEGS.intersection(self.settings.legs)
+            )
         ]
         if texts:
             with self.clock.stage("encoder"):

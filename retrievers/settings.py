@@ -19,8 +19,14 @@ RETRIEVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "bm25": ("bm25",),
         "dense": ("dense",),
         "rank_bm25": ("rank_bm25",),
+        "bm25_lines": ("bm25", "grams"),
+        "hybrid_lines": ("bm25", "dense", "grams", "lines"),
     }
 )
+#: legs that need the lines of an index, and those that need vectors
+LINE_LEGS = frozenset({"grams", "lines"})
+DENSE_LEGS = frozenset({"dense", "lines"})
+QUERY_TERMS = ("counts", "distinct")
 QUERY_MODES = ("whole", "windows")
 LINKS = ("off", "on")
 
@@ -41,6 +47,7 @@ class SearchOptions(TypedDict, total=False):
     passage_words: int
     references: bool
     links: str
+    query_terms: str
     fusion: str
     weights: Weights
     rrf_k: int
@@ -54,12 +61,15 @@ class SearchSettings:
     """How to search.
 
     - ``retriever``: ``bm25``, ``dense``, ``hybrid`` (both, fused) or ``rank_bm25`` (that package
-      as a slow reference).
+      as a slow reference); ``bm25_lines`` and ``hybrid_lines`` add each chunk's best line, by
+      character n-grams and by vector (see ``indexers.lines``; an index built with ``lines``).
     - ``query_mode``: ``whole`` (the query at once; the encoder reads what fits into its window)
       or ``windows`` (cut into passages of ``passage_words`` words, each searched, fused by
       ``passage_fusion``: ``max``, the best rank, or ``rrf``).
     - ``references``: sections that the query names come first (see ``references.py``).
-    - ``links``: ``on`` lets hits bring the sections that they point to.
+    - ``links``: ``on`` lets hits bring the sections that they point to (see ``links.py``).
+    - ``query_terms``: BM25 counts a term as often as the query holds it (``counts``) or once
+      (``distinct``).
     - ``fusion`` of the legs: ``rrf`` (with ``rrf_k``), ``minmax`` or ``zscore``, with ``weights``
       by leg (1 where none is given), over the first ``depth`` of each leg (at least k).
     - ``reranker``: name or folder of a cross-encoder that orders the first ``rerank_depth``
@@ -74,6 +84,7 @@ class SearchSettings:
     passage_words: int = PASSAGE_WORDS
     references: bool = True
     links: str = "off"
+    query_terms: str = "counts"
     fusion: str = "rrf"
     weights: Weights = ()
     rrf_k: int = RRF_K
@@ -86,6 +97,7 @@ class SearchSettings:
         _one_of("query mode", self.query_mode, QUERY_MODES)
         _one_of("passage fusion", self.passage_fusion, PASSAGE_FUSIONS)
         _one_of("links", self.links, LINKS)
+        _one_of("query terms", self.query_terms, QUERY_TERMS)
         _one_of("fusion", self.fusion, FUSIONS)
         _count("passage words", self.passage_words, 8)
         _count("rrf_k", self.rrf_k, 0)

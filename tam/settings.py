@@ -23,7 +23,10 @@ class BuildSettings:
     only. ``windows`` embeds chunks longer than the encoder's window as windows that overlap by
     ``overlap`` tokens, else each chunk is one truncated vector. ``target`` and ``bound`` are chunk
     sizes in tokens (preset ``sections``). ``dtype`` is that of the encoder's arithmetic on
-    documents; ``auto`` takes the faster by a short measurement. ``expand_documents`` is reserved.
+    documents; ``auto`` takes the faster by a short measurement. ``lines`` indexes each line of a
+    chunk (a code with its inclusion terms, an index entry, a paragraph) beside the chunk.
+    ``expand_documents`` indexes chunks with the manuals' own synonyms too (see
+    ``indexers.expansion``).
     Raises ``BadOption`` for a value that is not allowed.
     """
 
@@ -40,6 +43,7 @@ class BuildSettings:
     b: float = 0.75
     stemmer: str = "english"
     stopwords: str = "english"
+    lines: bool = False
     expand_documents: bool = False
 
     def __post_init__(self) -> None:
@@ -56,8 +60,6 @@ class BuildSettings:
         _within("b", self.b, 0.0, 1.0)
         if self.encoder is not None and not self.encoder.strip():
             raise BadOption("encoder: the name is empty; give a model name, a folder or 'hash'")
-        if self.expand_documents:
-            raise BadOption("expand_documents is reserved and not yet to be had; leave it off")
 
     def record(self) -> dict[str, Any]:
         """The settings as JSON values; ``settings_of`` is the way back."""

@@ -15,6 +15,7 @@ from indexers.bm25 import build_bm25
 from indexers.dense import write_dense
 from indexers.encoders import HashEncoder
 from indexers.folder import open_folder
+from indexers.lines import LINES, build_lines
 from indexers.manifest import EditionRows, EncoderRecord, Manifest, write_manifest
 from indexers.table import CHUNKS
 from indexers.tokenise import TokenOptions
@@ -90,7 +91,7 @@ def make_index(
     settings: BuildSettings | None = None,
 ) -> Index:
     """Write an index of the chunks and open it; ``sections`` become its library."""
-    settings = replace(settings or BuildSettings(), encoder="hash" if dense else None)
+    settings = replace(settings or BuildSettings(), encoder="hash" if dense else None, lines=True)
     order = list(SOURCES)
     chunks = sorted(chunks, key=lambda chunk: (order.index(chunk.source), chunk.year))
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,8 +105,17 @@ def make_index(
         TokenOptions(stemmer=settings.stemmer, stopwords=settings.stopwords),
         settings.variant,
     )
+    lines = [chunk.text.splitlines() for chunk in chunks]
+    build_lines(folder / LINES, lines, blocks)
     encoder = HashEncoder()
     if dense:
+        flat_lines = [line or "-" for of_chunk in lines for line in of_chunk]
+        write_dense(
+            folder / LINES / "dense",
+            encoder.encode_documents(flat_lines),
+            np.cumsum([0, *map(len, lines)]).astype(np.int64),
+            np.zeros((len(flat_lines), 2), np.int32),
+        )
         per_chunk = list(windows(chunks, encoder, WindowOptions(overlap=8)))
         starts = np.cumsum([0, *map(len, per_chunk)])
         flat = [window for each in per_chunk for window in each]

@@ -306,7 +306,6 @@ def test_no_machine_paths_in_the_manifest(tmp_path: Path) -> None:
         {"b": 1.5},
         {"b": float("nan")},
         {"overlap": -1},
-        {"expand_documents": True},
     ],
 )
 def test_settings_that_are_not_allowed(wrong: dict[str, Any]) -> None:

@@ -7,10 +7,11 @@
 | `encoder` | model name or folder, `hash`, `wordllama`; `none` is BM25 only | index |
 | `windows`, `overlap` | on or off; tokens | index |
 | `bm25`, `k1`, `b`, `stemmer`, `stopwords` | as `tam build` has them | index |
-| `expand_documents` | on or off | index |
+| `lines`, `expand_documents` | on or off | index |
 | `retriever`, `query_mode`, `passage_fusion`, `passage_words` | as `tam search` | search |
 | `fusion`, `weights`, `rrf_k`, `depth` | `weights` is a table: `{bm25 = 1.0, dense = 0.5}` | search |
 | `references`, `links` | on or off | search |
+| `query_terms` | `counts`, `distinct` | search |
 | `reranker`, `rerank_depth` | cross-encoder or `none`; how many it orders | search |
 | `filter` | `off`, `year`, or `as_of` (the last day of the query's year) | search |
 | `k` | the k of measures written with `@k` | measuring |
@@ -26,7 +27,7 @@ from typing import Any, Literal
 
 from retrievers.fusion import FUSIONS
 from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import QUERY_MODES, RETRIEVERS, SearchSettings
+from retrievers.settings import QUERY_MODES, QUERY_TERMS, RETRIEVERS, SearchSettings
 from tam.errors import BadOption
 from tam.models import model_folder
 from tam.settings import BM25_VARIANTS, PRESETS, STEMMERS, STOPWORDS, BuildSettings
@@ -128,9 +129,11 @@ def _axes() -> Mapping[str, Axis]:
         of_build("b", _number),
         of_build("stemmer", _choice(*STEMMERS)),
         of_build("stopwords", _choice(*STOPWORDS)),
+        of_build("lines", _switch),
         of_build("expand_documents", _switch),
         of_search("retriever", _choice(*RETRIEVERS)),
         of_search("query_mode", _choice(*QUERY_MODES)),
+        of_search("query_terms", _choice(*QUERY_TERMS)),
         of_search("passage_fusion", _choice(*PASSAGE_FUSIONS)),
         of_search("passage_words", _whole(1)),
         of_search("fusion", _choice(*FUSIONS)),

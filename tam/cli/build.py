@@ -65,6 +65,10 @@ EXAMPLES = {
 @click.option("--b", type=float, default=_DEFAULTS.b, show_default=True)
 @click.option("--stemmer", type=click.Choice(STEMMERS), default="english", show_default=True)
 @click.option("--stopwords", type=click.Choice(STOPWORDS), default="english", show_default=True)
+@click.option("--lines", is_flag=True, help="Index each line of a chunk by itself too.")
+@click.option(
+    "--expand-documents", is_flag=True, help="Index chunks with the manuals' own synonyms too."
+)
 @click.option("--offline", is_flag=True, help="Do not fetch manuals.")
 @click.option("--strict", is_flag=True, help="Stop at the first file that is not right.")
 def build(

@@ -9,7 +9,7 @@ import click
 
 from retrievers.fusion import FUSIONS
 from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import LINKS, QUERY_MODES, RETRIEVERS, SearchSettings
+from retrievers.settings import LINKS, QUERY_MODES, QUERY_TERMS, RETRIEVERS, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -29,6 +29,13 @@ _OPTIONS = (
         show_default=True,
         help="Let hits bring the sections that they point to.",
     ),
+    click.option(
+        "--query-terms",
+        type=click.Choice(QUERY_TERMS),
+        default="counts",
+        show_default=True,
+        help="BM25 counts a repeated word of the query as often, or once.",
+    ),
     click.option("--reranker", metavar="MODEL", help="A cross-encoder: a name or a folder."),
     click.option(
         "--no-references", is_flag=True, help="Do not put sections named in a query first."
@@ -46,3 +53,16 @@ def retrieval_options(command: Command) -> Command:
 def search_settings(no_references: bool, **chosen: Any) -> SearchSettings:
     """The settings that were chosen. Raises ``BadOption``."""
     return SearchSettings(references=not no_references, **chosen)
+
+
+def search_option_names() -> list[str]:
+    """The names under which a command gets the options, for one that has others too."""
+    parameters = [parameter for option in _OPTIONS for parameter in _parameters(option)]
+    return [str(parameter.name) for parameter in parameters]
+
+
+def _parameters(option: Callable[[Any], Any]) -> list[click.Option]:
+    def bare() -> None:
+        return
+
+    return list(option(bare).__click_params__)
