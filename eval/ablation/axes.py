@@ -27,7 +27,14 @@ from typing import Any, Literal
 
 from retrievers.fusion import FUSIONS
 from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import QUERY_MODES, QUERY_TERMS, RETRIEVERS, SearchSettings
+from retrievers.settings import (
+    DENSE_LEGS,
+    LINE_LEGS,
+    QUERY_MODES,
+    QUERY_TERMS,
+    RETRIEVERS,
+    SearchSettings,
+)
 from tam.errors import BadOption
 from tam.models import model_folder
 from tam.settings import BM25_VARIANTS, PRESETS, STEMMERS, STOPWORDS, BuildSettings
@@ -182,8 +189,12 @@ def canonical(values: Values, baseline: Values) -> dict[str, Value]:
         same("fusion", "rrf_k", "weights")
     elif found["fusion"] != "rrf":
         same("rrf_k")
-    if "dense" not in legs:
+    if DENSE_LEGS.isdisjoint(legs):
         same("windows", "overlap")
+    if LINE_LEGS.isdisjoint(legs):
+        same("lines")
+    if legs == ("dense",) and not found["links"]:
+        same("query_terms", "expand_documents")
     if not found["windows"]:
         same("overlap")
     if legs == ("dense",):
@@ -214,7 +225,9 @@ def search_settings(values: Values) -> SearchSettings:
     if len(RETRIEVERS[str(chosen["retriever"])]) == 1:
         chosen["weights"] = ()
     settings = SearchSettings(**chosen)
-    if "dense" in settings.legs and values["encoder"] is None:
+    if not values["lines"] and not LINE_LEGS.isdisjoint(settings.legs):
+        raise BadOption(f"retriever {settings.retriever!r} needs lines = true")
+    if values["encoder"] is None and not DENSE_LEGS.isdisjoint(settings.legs):
         raise BadOption(
             f"retriever {settings.retriever!r} needs vectors, but the encoder is none; "
             f"name an encoder or take the retriever bm25"

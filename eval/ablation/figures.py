@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
-BLUE, GREY, DARK = "#0072B2", "#9AA5B1", "#1a1a1a"
+LIGHT, GREY, DARK = "#7DB8E8", "#B8BFC7", "#1a1a1a"
 #: lines in the curves and rows in the heat map, at most
 LINES, ROWS = len(COLOURS), 30
 WIDTH = 7.4
@@ -109,21 +109,25 @@ def _label(row: Row, width: int = 34) -> str:
 
 
 def _curves(summary: Summary) -> Drawn:
-    rows = [summary.rows[at] for at in _chosen(summary, LINES)]
     ks = summary.study.ks
+    rows = [summary.rows[at] for at in _chosen(summary, LINES, _distinct(summary))]
 
     def paint(figure: Figure, axes: Axes) -> None:
         for at, row in enumerate(rows):
             mean, low, high = row.curve
-            axes.fill_between(ks, low, high, color=COLOURS[at], alpha=0.12, linewidth=0)
-            axes.plot(
-                ks,
+            # Side by side, so that whiskers at one k do not hide one another.
+            places = np.array(ks) * 1.02 ** (at - (len(rows) - 1) / 2)
+            axes.errorbar(
+                places,
                 mean,
+                yerr=[np.maximum(mean - low, 0), np.maximum(high - mean, 0)],
                 color=COLOURS[at],
                 marker=MARKERS[at],
                 linestyle=DASHES[at],
-                markersize=4.5,
-                linewidth=1.6,
+                markersize=4,
+                linewidth=1.5,
+                elinewidth=0.8,
+                capsize=1.5,
                 label=_label(row),
             )
         axes.set_xscale("log")
@@ -132,18 +136,30 @@ def _curves(summary: Summary) -> Drawn:
         axes.set_xlabel("k (sections, log scale)")
         axes.set_ylabel("recall@k")
         bottom = min(float(row.curve[1].min()) for row in rows)
-        axes.set_ylim(max(0.0, np.floor(bottom * 10) / 10), 1.005)
+        axes.set_ylim(max(0.0, np.floor(bottom * 10) / 10), 1.01)
         axes.grid(axis="y", color="#e3e3e3", linewidth=0.8)
         figure.legend(loc="outside right upper", frameon=False, fontsize=8)
 
+    caption = "Recall against k over sections, with 95 % intervals."
     left = len(summary.rows) - len(rows)
-    caption = "Recall against k over sections, with 95 % intervals (bands)."
     if left:
         caption += (
-            f" The baseline, named cells and the best by {summary.study.labels[0]};"
-            f" {left} more are in the table."
+            f" Shown are the baseline, named cells and the best by {summary.study.labels[0]}; of "
+            f"cells with equal curves the first. The other {left} are in the table below."
         )
-    return _draw("recall-at-k", caption, 3.6, paint)
+    return _draw("recall-at-k", caption, 3.8, paint)
+
+
+def _distinct(summary: Summary) -> list[int]:
+    """The rows whose curves are not those of a row before."""
+    seen: set[tuple[float, ...]] = set()
+    found = []
+    for at, row in enumerate(summary.rows):
+        curve = tuple(np.round(row.curve[0], 9).tolist())
+        if curve not in seen:
+            seen.add(curve)
+            found.append(at)
+    return found
 
 
 def _ticks(ks: Sequence[int]) -> Iterator[int]:
@@ -155,22 +171,22 @@ def _ticks(ks: Sequence[int]) -> Iterator[int]:
             last = k
 
 
-def _chosen(summary: Summary, most: int) -> list[int]:
-    """The baseline, named cells and then the best rows, in the order of the table."""
+def _chosen(summary: Summary, most: int, among: Sequence[int]) -> list[int]:
+    """Of some rows the baseline, named cells and then the best rows, in the order of the table."""
     better = summary.scores[0].measure.better
 
     def rank(at: int) -> tuple[bool, bool, float, int]:
         row = summary.rows[at]
         return at > 0, not row.cell.named, -better * float(row.means[0]), at
 
-    return sorted(sorted(range(len(summary.rows)), key=rank)[:most])
+    return sorted(sorted(among, key=rank)[:most])
 
 
 # -- by source and year
 
 
 def _heat_map(summary: Summary) -> Drawn:
-    rows = _chosen(summary, ROWS)
+    rows = _chosen(summary, ROWS, range(len(summary.rows)))
     table = np.array([[group.recall[at] for group in summary.groups] for at in rows])
 
     def paint(figure: Figure, axes: Axes) -> None:
@@ -264,11 +280,11 @@ def _bar_figure(name: str, caption: str, axis: str, measure: str, bars: Sequence
         axes.barh(
             places,
             [bar.mean for bar in bars],
-            color=[GREY if bar.is_baseline else BLUE for bar in bars],
+            color=[GREY if bar.is_baseline else LIGHT for bar in bars],
             hatch=["////" if bar.marked else "" for bar in bars],
             edgecolor="white",
             linewidth=0,
-            height=0.62,
+            height=0.6,
         )
         top = max([bar.high for bar in bars] + [dot for bar in bars for dot in bar.dots])
         for place, bar in zip(places, bars, strict=True):
@@ -278,12 +294,13 @@ def _bar_figure(name: str, caption: str, axis: str, measure: str, bars: Sequence
                 error = [[bar.mean - bar.low], [bar.high - bar.mean]]
                 axes.errorbar(bar.mean, place, xerr=error, color=DARK, capsize=3, linewidth=1)
             end = max([bar.high, *bar.dots])
-            axes.text(end + 0.015 * top, place, number(bar.mean), va="center", fontsize=8.5)
+            said = ("mean " if bar.dots else "") + number(bar.mean)
+            axes.text(end + 0.015 * top, place, said, va="center", fontsize=8.5)
         wrapped = ["\n".join(textwrap.wrap(bar.label, 30)) for bar in bars]
         axes.set_yticks(places, wrapped)
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
-        axes.set_xlim(0, top * 1.12)
+        axes.set_xlim(0, top * (1.2 if any(bar.dots for bar in bars) else 1.12))
         axes.set_xlabel(measure)
         axes.set_title(axis)
         axes.grid(axis="x", color="#e3e3e3", linewidth=0.8)

@@ -8,14 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from eval.ablation.cells import Cell
 from eval.query_sets import SetInfo
+from indexers.expansion import EXPANDED_WITH
 from tam.errors import StudyError
 
-#: what ``expand_documents`` writes into the text of chunks, as ``SetInfo.text_from`` names it
-EXPANSION_TEXTS = frozenset({"index_path"})
+#: manuals whose entries' paths expand the Tabular List's chunks, when they are indexed
+INDEX_SOURCES = frozenset({"index", "eindex"})
 
 CIRCULAR_MARK, LEAK_MARK = "c", "L"
 MEANING = {
@@ -25,14 +26,18 @@ MEANING = {
 }
 
 
-def leaks(text_from: str, cells: Iterable[Cell]) -> list[Cell]:
-    """The cells whose index holds the queries' texts."""
-    return [cell for cell in cells if cell.expanded and text_from in EXPANSION_TEXTS]
+def leaks(text_from: str, cells: Iterable[Cell], sources: Collection[str] = ()) -> list[Cell]:
+    """The cells whose index holds the queries' texts; ``sources`` are those indexed (none: all)."""
+    if text_from not in EXPANDED_WITH or (sources and INDEX_SOURCES.isdisjoint(sources)):
+        return []
+    return [cell for cell in cells if cell.expanded]
 
 
-def refuse_leaks(text_from: str, cells: Iterable[Cell], allowed: bool) -> None:
+def refuse_leaks(
+    text_from: str, cells: Iterable[Cell], allowed: bool, sources: Collection[str] = ()
+) -> None:
     """Raises ``StudyError`` when a cell leaks and the study does not allow it."""
-    found = leaks(text_from, cells)
+    found = leaks(text_from, cells, sources)
     if found and not allowed:
         raise StudyError(
             f"cell {found[0].name!r} leaks: with expand_documents the index holds the queries "
@@ -41,12 +46,12 @@ def refuse_leaks(text_from: str, cells: Iterable[Cell], allowed: bool) -> None:
         )
 
 
-def mark(cell: Cell, info: SetInfo) -> str:
+def mark(cell: Cell, info: SetInfo, sources: Collection[str] = ()) -> str:
     """The marks of a cell's row: nothing, ``c``, ``L`` or both."""
     found = ""
     if cell.links and info.made_from:
         found += CIRCULAR_MARK
-    if leaks(info.text_from, [cell]):
+    if leaks(info.text_from, [cell], sources):
         found += LEAK_MARK
     return found
 

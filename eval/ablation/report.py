@@ -29,7 +29,6 @@ from eval.ablation.summary import Row, Summary, summarise
 from eval.ablation.tables import (
     ARROWS,
     about,
-    baseline,
     entry,
     interval,
     latex,
@@ -127,11 +126,8 @@ def inline(svg: str, label: str) -> str:
 
 def _name(row: Row) -> Html:
     marks = [element("small", f" [{mark}]") for mark in row.mark]
-    return joined([row.cell.name, *marks])
-
-
-def _rows_marked(summary: Summary) -> list[int]:
-    return [0]
+    # A setting is not torn from its value at a line's end.
+    return joined([row.cell.name.replace(" = ", "\u00a0=\u00a0"), *marks])
 
 
 def _result_table(summary: Summary) -> Html:
@@ -215,7 +211,7 @@ def _worst(summary: Summary) -> Iterator[Html]:
         f"golds among sections; a dash is a gold that was not found."
     )
     texts = _texts(summary.run)
-    best = summary.rows[summary.best].cell.name
+    best = summary.rows[summary.best].cell.name if summary.best else ""
     rows = [
         [
             each.query_id,
@@ -223,14 +219,15 @@ def _worst(summary: Summary) -> Iterator[Html]:
             joined([element("span", name) for name in each.golds], "; "),
             number(each.mean),
             _ranks(each.ranks[0]),
-            _ranks(each.ranks[1]),
+            *([_ranks(each.ranks[1])] if best else []),
         ]
         for each in summary.worst
     ]
-    head = ["query", "text", "golds", f"mean {measure}", "ranks, baseline", f"ranks, {best}"]
+    head = ["query", "text", "golds", f"mean {measure}", "ranks, baseline"]
+    head += [f"ranks, {best}"] if best else []
     if not texts:
         head, rows = [h for h in head if h != "text"], [[r[0], *r[2:]] for r in rows]
-    yield table(head, rows, numbers=range(len(head) - 3, len(head)))
+    yield table(head, rows, numbers=range(len(head) - 2 - bool(best), len(head)))
 
 
 def _texts(run: StudyRun) -> dict[str, str]:
@@ -248,9 +245,9 @@ def _ranks(ranks: Iterable[int]) -> str:
 
 
 def _settings(summary: Summary) -> Iterator[Html]:
-    yield paragraph(f"Baseline: {baseline(summary)}. All its settings:")
     base = summary.study.cells[0].by_axis
-    yield paragraph(", ".join(f"{axis} {shown(base[axis])}" for axis in AXES))
+    told = ", ".join(f"{axis} {shown(base[axis])}" for axis in AXES)
+    yield paragraph(f"All settings of the baseline: {told}.")
     rows = []
     for settings, built in summary.run.built.items():
         manifest = built.index.manifest

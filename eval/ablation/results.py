@@ -44,7 +44,7 @@ def write_results(path: Path, run: StudyRun) -> None:
     with replacing(path) as part, parquet.ParquetWriter(part, schema) as writer:
         for number, (cell, result) in enumerate(zip(study.cells, run.results, strict=True)):
             size = len(result.queries)
-            words = [cell.name, cell.factor, mark(cell, run.info)]
+            words = [cell.name, cell.factor, mark(cell, run.info, study.index_sources)]
             words += [shown(cell.by_axis[axis]) for axis in axes]
             golds = np.bincount(result.gold_query, minlength=size)
             columns: list[Any] = [

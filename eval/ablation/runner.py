@@ -99,7 +99,7 @@ def _refuse_leaking_file(study: Study) -> None:
     """A set in a file says itself what its texts are."""
     if study.queries.file is not None and is_jsonl(study.queries.file):
         info = read_query_set(study.queries.file).info
-        refuse_leaks(info.text_from, study.cells, study.allow_leak)
+        refuse_leaks(info.text_from, study.cells, study.allow_leak, study.index_sources)
 
 
 def _by_index(study: Study) -> dict[BuildSettings, list[Cell]]:

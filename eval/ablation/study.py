@@ -175,7 +175,8 @@ def _study(path: Path, found: Mapping[str, Any]) -> Study:
         allow_leak=_flag("allow_leak", found.get("allow_leak", False)),
     )
     if study.queries.name:
-        refuse_leaks(SETS[study.queries.name].text_from, study.cells, study.allow_leak)
+        text_from = SETS[study.queries.name].text_from
+        refuse_leaks(text_from, study.cells, study.allow_leak, study.index_sources)
     return study
 
 

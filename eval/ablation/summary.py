@@ -179,7 +179,7 @@ def _rows(run: StudyRun, values: Floats, curves: Floats) -> Iterator[Row]:
     for at, cell in enumerate(study.cells):
         yield Row(
             cell,
-            mark(cell, run.info),
+            mark(cell, run.info, study.index_sources),
             _mean(values[at]),
             low[at],
             high[at],
