@@ -8,7 +8,7 @@ Callan, SIGIR 2019):
 |---|---|
 | `tabular` | a code's title and inclusion terms (excluded conditions are left out) |
 | `index`, `eindex`, `drugs`, `neoplasm` | an entry's path with all its words |
-| others | a paragraph of the chunk's body |
+| others | the chunk's title; a paragraph of its body |
 
 Lines are indexed by character n-grams (McNamee and Mayfield, Information Retrieval 7, 2004), which
 tie ``galactosuria`` to ``galactose``, and, with an encoder, by a vector each.
@@ -71,7 +71,7 @@ def lines_of(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
             or [_name(chunk)]
             for chunk in chunks
         ]
-    return [_paragraphs(chunk) or [_name(chunk)] for chunk in chunks]
+    return [[_name(chunk), *_paragraphs(chunk)] for chunk in chunks]
 
 
 def _line(section: Section) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,6 +17,16 @@ from tam.errors import IndexError_
 
 #: the table's file in an index folder
 CHUNKS = "chunks.parquet"
+
+
+#: sources whose titles are words to look up, not names of sections
+UNTITLED = frozenset({"index", "eindex", "drugs", "neoplasm"})
+_WORDS = re.compile(r"[^\W_]+")
+
+
+def title_words(text: str) -> str:
+    """The words of a title or query in order, without case and punctuation."""
+    return " ".join(_WORDS.findall(text.casefold()))
 
 
 class ChunkTable:
@@ -39,6 +50,20 @@ class ChunkTable:
     def named(self) -> list[str]:
         """The key that each row's chunk is named by."""
         return self._column("key")
+
+    @cached_property
+    def rows_by_title(self) -> Mapping[str, Sequence[int]]:
+        """``title_words`` of each chunk's title -> its rows, but for the entries of indexes."""
+        found: dict[str, list[int]] = {}
+        titles = self._table(["title"]).column("title")
+        for edition in self.editions:
+            if edition.source not in UNTITLED:
+                own = titles.slice(edition.start, edition.chunks).to_pylist()
+                for row, title in enumerate(own, edition.start):
+                    words = title_words(title)
+                    if words:
+                        found.setdefault(words, []).append(row)
+        return found
 
     @cached_property
     def tokens(self) -> npt.NDArray[np.int64]:

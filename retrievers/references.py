@@ -6,6 +6,9 @@ Rules:
   holds it, else the nearest unit above (``18 U.S.C. § 922(g)`` -> ``18 U.S.C. § 922``); a code
   with a seventh character the chunks of its stem. A statute outside Title 18 brings its row of
   Appendix A. Only allowed chunks count.
+- A query that as a whole is the title of one section of an edition names that section: ``Fraud and
+  swindles``. Words are compared without case and punctuation. Entries of the indexes do not count:
+  their titles are words, not names.
 - Within a reference, chunks stand in the order of the search, those it did not rank last in
   document order; without words besides the references, all stand in document order. The first
   chunk of each edition, newest first, precedes the second of each. At most ``PER_REFERENCE``.
@@ -26,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexers.folder import StoredIndex
+from indexers.table import title_words
 from manuals.codes import undotted
 from manuals.keys import Reference, find_references, parse_reference
 from retrievers.filters import Allowed
@@ -93,6 +97,23 @@ def _chunks_of(
     return list(_turns(editions))[:PER_REFERENCE]
 
 
+def _titled(index: StoredIndex, query: str, allowed: Allowed, order: Rows) -> list[list[int]]:
+    """For each edition, newest first, the chunks of the one section with this title."""
+    if is_long(query):
+        return []
+    rows_by_title = index.chunks.rows_by_title
+    rows = [row for row in rows_by_title.get(title_words(query), ()) if row in allowed]
+    if not rows:
+        return []
+    place = {row: position for position, row in enumerate(order.tolist())}
+    lists = []
+    for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
+        own = [row for row in rows if edition.start <= row < edition.stop]
+        if own and len({index.chunks.named[row] for row in own}) == 1:
+            lists.append(sorted(own, key=lambda row: (place.get(row, len(place)), row)))
+    return lists
+
+
 def _turns(lists: Sequence[Iterable[int]]) -> Iterator[int]:
     """The first of each list, then the second of each, and so on."""
     return (row for row in chain.from_iterable(zip_longest(*lists)) if row is not None)
@@ -107,7 +128,7 @@ def referenced_rows(
     """
     references = references_in(query)
     if not references:
-        return ()
+        return tuple(_turns(_titled(index, query, allowed, order)))[:PER_REFERENCE]
     rest = query
     for reference in references:
         rest = rest.replace(reference.text, " ")
