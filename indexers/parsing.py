@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -58,11 +60,19 @@ _worker: list[Parse] = []
 
 
 def _start_worker(parse: Parse) -> None:
-    # Ctrl-C reaches every process of the terminal: the first one ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches every process of the terminal: this one ends at once and says nothing.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     # One process for each core is enough, and the tokenizers' threads do not outlive a fork.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     _worker[:] = [parse]
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone: killed, it cannot tell its workers."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _parse_in_worker(edition: Edition) -> tuple[Edition, list[Chunk]] | Failed:
