@@ -7,13 +7,15 @@ what it was asked, so that a test can tell that nothing was asked twice.
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 Request = dict[str, Any]
 
@@ -25,12 +27,15 @@ class Reply:
     text: str | None = None
     tool_calls: Sequence[tuple[str, dict[str, Any] | str]] = ()
     status: int = 200
-    retry_after: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
     finish: str | None = None
     refusal: str | None = None
     delay: float = 0.0
     raw: bytes | None = None
     error_code: str | None = None
+    error: str = "scripted fault"
+    #: the connection ends in the middle of a stream, or the stream carries an error
+    broken: Literal["", "cut", "error"] = ""
 
 
 Script = Callable[[Request], Reply]
@@ -81,10 +86,8 @@ def _answer(handler: BaseHTTPRequestHandler, request: Request, reply: Reply) -> 
         _send(handler, reply.status, reply.raw, "application/json")
         return
     if reply.status != 200:
-        body = {"error": {"message": "scripted fault", "code": reply.error_code, "type": "x"}}
-        _send(
-            handler, reply.status, json.dumps(body).encode(), "application/json", reply.retry_after
-        )
+        body = {"error": {"message": reply.error, "code": reply.error_code, "type": "x"}}
+        _send(handler, reply.status, json.dumps(body).encode(), "application/json", reply.headers)
         return
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     if reply.refusal is not None:
@@ -104,7 +107,7 @@ def _answer(handler: BaseHTTPRequestHandler, request: Request, reply: Reply) -> 
     finish = reply.finish or ("tool_calls" if reply.tool_calls else "stop")
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
     if request.get("stream"):
-        _stream(handler, message, finish, usage)
+        _stream(handler, message, finish, usage, reply.broken)
         return
     body = {
         "id": "chatcmpl-1",
@@ -118,7 +121,11 @@ def _answer(handler: BaseHTTPRequestHandler, request: Request, reply: Reply) -> 
 
 
 def _stream(
-    handler: BaseHTTPRequestHandler, message: dict[str, Any], finish: str, usage: dict[str, int]
+    handler: BaseHTTPRequestHandler,
+    message: dict[str, Any],
+    finish: str,
+    usage: dict[str, int],
+    broken: str,
 ) -> None:
     def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         return {
@@ -132,14 +139,18 @@ def _stream(
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     text = message["content"] or ""
     deltas += [{"content": text[at : at + 20]} for at in range(0, len(text), 20)]
+    if message.get("refusal"):
+        deltas.append({"refusal": message["refusal"]})
     deltas += [
         {"tool_calls": [{"index": number, **call}]}
         for number, call in enumerate(message.get("tool_calls", ()))
     ]
     lines = [chunk(delta) for delta in deltas] + [chunk({}, finish)]
     lines.append({**chunk({}), "choices": [], "usage": usage})
+    if broken == "error":
+        lines[2:] = [{"error": {"message": "scripted fault", "type": "server_error"}}]
     body = "".join(f"data: {json.dumps(line)}\n\n" for line in lines) + "data: [DONE]\n\n"
-    _send(handler, 200, body.encode(), "text/event-stream")
+    _send(handler, 200, body.encode(), "text/event-stream", cut=broken == "cut")
 
 
 def _send(
@@ -147,15 +158,19 @@ def _send(
     status: int,
     body: bytes,
     kind: str,
-    retry_after: float | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    cut: bool = False,
 ) -> None:
     handler.send_response(status)
     handler.send_header("Content-Type", kind)
     handler.send_header("Content-Length", str(len(body)))
-    if retry_after is not None:
-        handler.send_header("Retry-After", str(retry_after))
+    for name, value in headers.items():
+        handler.send_header(name, value)
     handler.end_headers()
-    handler.wfile.write(body)
+    handler.wfile.write(body[: len(body) // 2] if cut else body)
+    if cut:
+        handler.wfile.flush()
+        handler.connection.shutdown(socket.SHUT_RDWR)
 
 
 def in_turn(*replies: Reply) -> Script:

@@ -42,6 +42,9 @@ def read_answer(text: str, domain: str) -> Answer:
     while position >= 0:
         try:
             value, end = decoder.raw_decode(text, position)
+        except RecursionError:
+            problem = "its JSON is nested too deep."
+            break
         except ValueError as error:
             if found is None and problem.startswith("it holds no"):
                 problem = f"its JSON does not parse ({error})."
@@ -60,18 +63,21 @@ def read_answer(text: str, domain: str) -> Answer:
 
 
 def response_format(work: Work) -> dict[str, Any]:
-    """The keyword arguments that ask an endpoint for the answer's schema."""
+    """The keyword arguments that ask an endpoint for the answer's schema.
+
+    They go into the request's body as they are: given to the client as ``response_format`` it
+    would parse the answer itself and lose the tokens of one that was cut off.
+    """
     if work.structured == "text":
         return {}
-    if work.structured == "json_object":
-        return {"response_format": {"type": "json_object"}}
-    schema = ANSWERS[work.domain].model_json_schema()
-    return {
-        "response_format": {
+    wanted: dict[str, Any] = {"type": "json_object"}
+    if work.structured == "json_schema":
+        schema = ANSWERS[work.domain].model_json_schema()
+        wanted = {
             "type": "json_schema",
             "json_schema": {"name": f"{work.domain}_answer", "schema": schema},
         }
-    }
+    return {"extra_body": {"response_format": wanted}}
 
 
 def ask(work: Work, messages: Sequence[BaseMessage], stage: str = "") -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ class Shelf:
         self.policy = policy
         self.index = index
         self.settings = settings
+        #: neither a library nor an index is made for several threads at once
+        self.lock = threading.RLock()
         self._made: dict[int | None, Books] = {}
 
     def books(self, year: int | None) -> Books:
@@ -47,7 +50,9 @@ class Shelf:
                     f"year {year or '(none)'}: year policy {self.policy!r} finds no edition for it; "
                     f"editions here: {here or 'none'}; choose another --year-policy"
                 )
-            self._made[year] = Books(self.library, self.domain, chosen, self._search(chosen))
+            self._made[year] = Books(
+                self.library, self.domain, chosen, self._search(chosen), self.lock
+            )
         return self._made[year]
 
     def _search(self, chosen: dict[str, int]) -> Any:
@@ -60,6 +65,8 @@ class Shelf:
 
         def search(query: str, count: int, source: str | None) -> Sequence[Any]:
             wanted = Filter(editions=editions, source=source)
-            return index.search_many([query], count, filters=wanted, settings=self.settings)[0]
+            with self.lock:
+                found = index.search_many([query], count, filters=wanted, settings=self.settings)
+            return found[0]
 
         return search

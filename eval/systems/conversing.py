@@ -15,8 +15,6 @@ from eval.systems.outcome import Outcome, Work
 from eval.systems.prompting import render
 from eval.systems.tooling import Tool, tools
 
-OUT_OF_TOKENS = "The token limit of this case is reached. Answer now from what you have seen."
-
 
 def agentic(work: Work) -> Outcome:
     """Several rounds of retrieval, then the answer."""
@@ -51,11 +49,9 @@ def _converse(work: Work, prompt: str, offered: Sequence[Tool]) -> Outcome:
     messages: list[BaseMessage] = [SystemMessage(rules), HumanMessage(work.case.text)]
     model = work.model.bind_tools([as_function(tool) for tool in offered])
     by_name = {tool.name: tool for tool in offered}
-    spent = 0
     # One turn more than there are tool calls, so that a model that uses all can still answer.
     for _ in range(work.limits.rounds + 1):
         reply = model.invoke(messages)
-        spent += reply.usage_metadata["total_tokens"] if reply.usage_metadata else 0
         if not reply.tool_calls and not reply.invalid_tool_calls:
             return settle(work, messages, reply)
         messages.append(reply)
@@ -73,8 +69,9 @@ def _converse(work: Work, prompt: str, offered: Sequence[Tool]) -> Outcome:
             text = f"Error: the arguments are not JSON ({bad['error']}). Call the tool again."
             work.say("tool-error", text)
             messages.append(ToolMessage(text, tool_call_id=bad["id"] or bad["name"] or "?"))
-        if spent >= work.limits.tokens or work.tool_calls >= work.limits.rounds:
+        if work.exhausted:
             break
-    work.say("user", OUT_OF_TOKENS)
-    messages.append(HumanMessage(OUT_OF_TOKENS))
+    question = f"{work.exhausted} Answer now from what you have seen.".strip()
+    work.say("user", question)
+    messages.append(HumanMessage(question))
     return ask(work, messages)

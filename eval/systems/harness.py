@@ -7,6 +7,7 @@ tools are the browsing tools of ``react``, each worker with those of its part.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eval.systems.answering import settle, text_of
@@ -123,8 +124,8 @@ def _wants_review(reports: list[dict[str, str]]) -> bool:
 
 def _run(work: Work, stage: Stage, reports: list[dict[str, str]], final: bool) -> list[BaseMessage]:
     try:
-        from deepagents import FilesystemPermission, create_deep_agent
-        from deepagents.backends import FilesystemBackend
+        from deepagents import create_deep_agent
+        from deepagents.backends import StateBackend
     except ImportError as error:
         raise MissingExtra("deepagents", "llm", "the system harness") from error
     from langchain_core.messages import AIMessage, HumanMessage
@@ -149,18 +150,34 @@ def _run(work: Work, stage: Stage, reports: list[dict[str, str]], final: bool) -
         [_langchain_tool(work, name, stage.name) for name in stage.tools],
         system_prompt=rules,
         skills=[f"/skills/{work.domain}/"],
-        backend=FilesystemBackend(root_dir=FOLDER, virtual_mode=True),
-        permissions=[FilesystemPermission(operations=["write"], paths=["/**"], mode="deny")],
+        # In memory: an agent that sums its conversation up writes it into its files, and clinical
+        # text must not get onto the disk outside the run's folder.
+        backend=StateBackend(),
     )
     # One tool after the other, so that looks are numbered the same in every run.
     config = RunnableConfig(recursion_limit=4 * work.limits.rounds + 20, max_concurrency=1)
     start = HumanMessage(material)
     try:
-        state = agent.invoke({"messages": [start]}, config)
+        state = agent.invoke({"messages": [start], "files": _skills(work.domain)}, config)
     except GraphRecursionError:
         return [start, AIMessage("(this worker reached its limit of steps)")]
     messages: list[BaseMessage] = state["messages"]
     return messages
+
+
+@lru_cache(maxsize=2)
+def _skills(domain: str) -> dict[str, Any]:
+    """The skills as the files of an agent. Their dates are fixed: requests must not change."""
+    from deepagents.backends.utils import create_file_data
+
+    day = "2025-01-01T00:00:00+00:00"
+    return {
+        f"/{path.relative_to(FOLDER).as_posix()}": {
+            **create_file_data(path.read_text(encoding="utf-8"), day),
+            "modified_at": day,
+        }
+        for path in sorted((FOLDER / "skills" / domain).rglob("*.md"))
+    }
 
 
 def _langchain_tool(work: Work, name: str, stage: str) -> Any:

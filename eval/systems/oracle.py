@@ -5,43 +5,43 @@ It separates retrieval from reasoning: what is still wrong here, no retriever ca
 
 from __future__ import annotations
 
+from typing import Any
+
 from langchain_core.messages import HumanMessage
 
+from eval.golds import Gold
 from eval.systems.answering import ask
 from eval.systems.outcome import Outcome, Work
 from eval.systems.prompting import render
+from eval.systems.rendering import entries
 from eval.systems.tooling import ToolResult
+from eval.systems.tools_icd import INDEXES, render_code
+from manuals.icd import look_up_code
 from tam.errors import TamError
 
-#: characters of one gold section that are shown
-SECTION_CHARACTERS = 12_000
+#: characters of one gold section, and of all together, that are shown; the paper's eight hits are
+#: at most as much
+SECTION_CHARACTERS, ALL_CHARACTERS = 12_000, 96_000
 
 
 def solve(work: Work) -> Outcome:
-    """Ask once with the gold sections; a gold that no edition here holds is left out."""
-    shown = []
+    """Ask once with the gold sections, direct ones first, as many as there is room for; a gold
+    that no edition here holds is left out. Codes come with all that they inherit."""
+    shown: list[dict[str, Any]] = []
     names = []
-    for gold in work.golds:
+    room = ALL_CHARACTERS
+    for gold in sorted(work.golds, key=lambda gold: -gold.grade):
         try:
-            manual = work.books.library.manual(gold.source, gold.year)
-            section = manual.get(gold.key)
+            with work.books.lock:
+                found = _section(work, gold)
         except TamError:
             continue
-        text = manual.subtree_text(section)
-        if len(text) > SECTION_CHARACTERS:
-            text = text[:SECTION_CHARACTERS].rsplit(" ", 1)[0] + " [...]"
-        shown.append(
-            {
-                "citation": section.citation,
-                "title": section.title,
-                "source": gold.source,
-                "year": gold.year,
-                "key": gold.key,
-                "text": text,
-            }
-        )
+        room -= len(found["text"])
+        if room < 0:
+            break
+        shown.append(found)
         names.append(gold.section)
-    work.record("gold_sections", {}, ToolResult("", tuple(names)))
+    work.record("gold_sections", {}, ToolResult("", tuple(names)), query="(the golds)")
     prompt = render(
         "single_pass",
         domain=work.domain,
@@ -51,3 +51,25 @@ def solve(work: Work) -> Outcome:
     )
     work.say("user", prompt)
     return ask(work, [HumanMessage(prompt)])
+
+
+def _section(work: Work, gold: Gold) -> dict[str, Any]:
+    """A gold section as the prompt shows it. Raises ``UnknownKey`` and ``UnknownYear``."""
+    manual = work.books.library.manual(gold.source, gold.year)
+    section = manual.get(gold.key)
+    if gold.source == "tabular" and section.kind in ("category", "code"):
+        text = render_code(manual, look_up_code(manual, gold.key))
+    elif gold.source in INDEXES:
+        text = entries(manual, section)[0]
+    else:
+        text = manual.subtree_text(section)
+    if len(text) > SECTION_CHARACTERS:
+        text = text[:SECTION_CHARACTERS].rsplit(" ", 1)[0] + " [...]"
+    return {
+        "citation": section.citation,
+        "title": section.title,
+        "source": gold.source,
+        "year": gold.year,
+        "key": gold.key,
+        "text": text,
+    }

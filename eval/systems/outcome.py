@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Domain = Literal["icd", "legal"]
 Structured = Literal["json_schema", "json_object", "text"]
+
+#: characters of a query that a look keeps; the transcript has it whole
+QUERY_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,13 @@ class Limits:
 class Look:
     """One look into the manuals: a search (with its query) or an opened place.
 
-    ``hop`` counts from 1 over the searches and openings of the case; ``sections`` are
-    ``source/year/key``.
+    ``hop`` counts from 1 over the searches and openings of the case; ``stage`` is the worker's, in
+    the harness; ``query`` is what was searched or opened; ``sections`` are ``source/year/key``.
     """
 
     hop: int
     tool: str
+    stage: str
     query: str
     sections: tuple[str, ...]
     error: bool = False
@@ -46,6 +50,7 @@ class Look:
         return {
             "hop": self.hop,
             "tool": self.tool,
+            "stage": self.stage,
             "query": self.query,
             "sections": list(self.sections),
             "error": self.error,
@@ -63,33 +68,51 @@ class Work:
     model: BaseChatModel | None = None
     structured: Structured = "json_schema"
     golds: tuple[Gold, ...] = ()
+    used_tokens: Callable[[], int] = lambda: 0
     looks: list[Look] = field(default_factory=list)
     tool_calls: int = 0
     steps: list[dict[str, Any]] = field(default_factory=list)
 
-    def run_tool(self, tool: Tool, arguments: Mapping[str, Any], stage: str = "") -> ToolResult:
-        """Call a tool for the model: bounded in number, recorded as a look and a step."""
+    @property
+    def exhausted(self) -> str:
+        """Which limit of the case is reached, in words for the model; empty when none is."""
         if self.tool_calls >= self.limits.rounds:
-            return ToolResult(
-                f"Error: all {self.limits.rounds} tool calls are used. Answer now from what you "
-                f"have seen.",
-                error=True,
-            )
+            return f"All {self.limits.rounds} tool calls are used."
+        if self.used_tokens() >= self.limits.tokens:
+            return "The token limit of this case is reached."
+        return ""
+
+    def run_tool(self, tool: Tool, arguments: Mapping[str, Any], stage: str = "") -> ToolResult:
+        """Call a tool for the model: within the limits, recorded as a look and a step."""
+        if self.exhausted:
+            text = f"{self.exhausted} Answer now from what you have seen."
+            self.say("tool-error", text, stage)
+            return ToolResult(f"Error: {text}", error=True)
         self.tool_calls += 1
-        result = tool.call(self.books, arguments)
-        self.record(tool.name, arguments, result, stage)
+        with self.books.lock:
+            result = tool.call(self.books, arguments)
+        query = "(the whole case)" if tool.name.endswith("_whole_case") else ""
+        self.record(tool.name, arguments, result, stage, query or tool.subject(arguments))
         return result
 
     def record(
-        self, name: str, arguments: Mapping[str, Any], result: ToolResult, stage: str = ""
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        result: ToolResult,
+        stage: str = "",
+        query: str = "(the whole case)",
     ) -> None:
         """Keep what was looked at and shown."""
-        query = str(next(iter(arguments.values()), "")) if arguments else ""
-        if name.endswith("_whole_case"):
-            query = "(the whole case)"
-        self.looks.append(
-            Look(len(self.looks) + 1, name, query[:300], result.sections, result.error)
+        look = Look(
+            len(self.looks) + 1,
+            name,
+            stage,
+            query[:QUERY_CHARACTERS],
+            result.sections,
+            result.error,
         )
+        self.looks.append(look)
         self.steps.append(
             {
                 "kind": "tool",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from manuals.library import Found
 from manuals.sections import Manual, Section
 
 #: how ICD notes are headed when they are shown
@@ -44,21 +45,31 @@ def note_lines(notes: Iterable[tuple[str, str]], origin: str = "") -> list[str]:
     ]
 
 
-def listing(sections: Sequence[Section], marks: Iterable[str] = ()) -> str:
+def listing(sections: Iterable[Section]) -> str:
     """One line a section: its key and title."""
-    rows = []
-    for section, mark in zip(sections, [*marks, *[""] * len(sections)], strict=False):
-        title = "" if section.title in ("", section.key) else f"  {section.title}"
-        rows.append(f"{section.key}{title}{mark}")
-    return "\n".join(rows)
+    return "\n".join(
+        section.key + ("" if section.title in ("", section.key) else f"  {section.title}")
+        for section in sections
+    )
 
 
-def entry_lines(manual: Manual, section: Section) -> list[str]:
-    """An index entry with its subtree: indented titles with codes and references."""
-    return [
-        "  " * (entry.level - section.level) + entry.title + _pointers(entry)
-        for entry in manual.subtree(section)
-    ]
+def entries(manual: Manual, section: Section) -> tuple[str, list[tuple[int, Section]]]:
+    """An index entry with its subtree: indented titles with codes and references, and where in
+    the text each entry begins."""
+    text = ""
+    marks = []
+    for entry in manual.subtree(section):
+        text += "\n" if text else ""
+        marks.append((len(text), entry))
+        text += "  " * (entry.level - section.level) + entry.title + _pointers(entry)
+    return text, marks
+
+
+def not_exact(found: Found) -> list[str]:
+    """A line that says so when the section asked for is not there and one above it is shown."""
+    if found.exact:
+        return []
+    return [f"(there is no {found.asked} apart; this is {found.section.key})"]
 
 
 def _pointers(entry: Section) -> str:

@@ -2,8 +2,7 @@
 
 It is a floor, not a system: what a table's numbers must beat to show that a model adds something.
 
-- **ICD**: the case is searched passage by passage as the index was asked to. From each hit among
-  the top k that is a Tabular, Index or External Cause chunk, in rank order, one code: the one
+- **ICD**: from each of the top k hits that is a Tabular, Index or External Cause chunk, in rank order, one code: the one
   whose line (its own words and those of the entries above it) shares most distinct terms with the
   case, weighted by how rare a term is in the chunk; of equals the first. Codes that are not
   complete, and codes that an earlier hit gave, are passed over.
@@ -22,7 +21,7 @@ from typing import Any
 
 from eval.systems.outcome import Outcome, Work
 from eval.systems.tooling import ToolResult
-from eval.trec import section_id
+from eval.systems.tools_search import shown_by
 from indexers.tokenise import Tokeniser
 from manuals.icd import is_leaf, look_up_code
 from manuals.sections import Manual
@@ -41,10 +40,12 @@ def solve(work: Work) -> Outcome:
     if work.books.search is None:
         raise ValueError("retrieval-only needs an index")
     hits = list(work.books.search(work.case.text, work.limits.hits, None))
-    names = tuple(
-        dict.fromkeys(section_id(h.source, h.year, key) for h in hits for key in h.section_keys)
-    )
-    work.record("retrieve", {"query": "(the whole case)"}, ToolResult("", names))
+    work.record("retrieve", {}, ToolResult("", shown_by(hits)))
+    with work.books.lock:
+        return _answer(work, hits)
+
+
+def _answer(work: Work, hits: list[Any]) -> Outcome:
     if work.domain == "icd":
         codes = list(dict.fromkeys(_codes(work, hits)))
         if not codes:

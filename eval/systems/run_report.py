@@ -7,21 +7,34 @@ the page; the transcripts hold them whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.html import Html, contents, element, escape, heading, joined, page, paragraph, table
+from eval.html import (
+    Html,
+    contents,
+    element,
+    escape,
+    heading,
+    joined,
+    page,
+    paragraph,
+    table,
+    warning,
+)
 from eval.systems.folder import RunFolder
+from eval.systems.score_table import beside, caveats, score_cell, share, unfinished
 from eval.systems.stages import failing_stage
 from tam.files import write_text
 
 if TYPE_CHECKING:
     from eval.systems.scoring_command import Scored
 
-#: characters of one step and of a page's cases that are shown
+#: characters of one step that are shown
 STEP_CHARACTERS = 4_000
-MOST_CASES = 500
+#: cases of a page, looks of its table, golds of one line
+MOST_CASES, MOST_LOOKS, MOST_GOLDS = 500, 40, 12
 
 CSS = """
 details { border: 1px solid #ddd; border-radius: 4px; margin: .35rem 0; padding: .2rem .7rem; }
@@ -35,6 +48,9 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f7f7f7; paddi
   font-size: .82rem; max-height: 28rem; overflow-y: auto; margin: .2rem 0; }
 .gold { background: #fde68a; color: #1a1a1a; padding: 0 .3em; border-radius: 3px; }
 .missed { background: #fee2e2; padding: 0 .3em; border-radius: 3px; }
+.golds span { display: inline-block; margin: .1rem 0; }
+.stage { font-size: .85rem; padding: 0 .4em; border-radius: 3px; background: #eee; }
+.stage.ok { background: #d5f0ea; } .stage.wrong { background: #fdebd3; }
 .bar { display: inline-block; height: .8rem; background: #0f5c8a; vertical-align: middle; }
 """
 
@@ -56,37 +72,48 @@ def write_report(path: Path, scored: Scored, folder: RunFolder) -> None:
 def report_page(scored: Scored, folder: RunFolder) -> str:
     """The page's HTML. Equal runs give equal bytes."""
     config = scored.config
-    sections = ["Scores", "Retrieval beside answers", "Cases"]
+    sections = ["Scores", "Beside the paper", "Retrieval beside answers", "Effort", "Cases"]
     lead = (
         f"System {config['system']}, model {config['model'] or 'none'}, {scored.domain} domain, "
         f"{len(scored.records)} cases, editions {', '.join(config['editions'])}."
     )
     body = [
         contents(sections),
-        heading("Scores"),
+        *(warning(line) for line in unfinished(scored)),
+        heading(sections[0]),
         _scores(scored),
         paragraph(
             "Values in per cent with 95 % bootstrap intervals over cases (MAE in offense levels, "
             "over cases with a prediction). A missing prediction is wrong in every other measure."
         ),
-        heading("Retrieval beside answers"),
+        heading(sections[1]),
+        *_paper(scored),
+        heading(sections[2]),
         *_retrieval(scored),
-        heading("Cases"),
+        heading(sections[3]),
+        _effort(scored),
+        heading(sections[4]),
         *_cases(scored, folder),
     ]
     return page(f"Run {scored.name}", body, lead, CSS)
 
 
 def _scores(scored: Scored) -> Html:
-    from eval.systems.scoring_command import score_cell
-
     rows = [
         [group.label, str(group.cases), str(group.missing)]
         + [score_cell(v.name, v.value, v.low, v.high) for v in group.values]
         for group in scored.groups
     ]
     head = ["", "cases", "missing", *(v.name for v in scored.groups[0].values)]
-    return table(head, rows, numbers=range(1, len(head)))
+    return table(head, rows, numbers=range(1, len(head)), marked=[0])
+
+
+def _paper(scored: Scored) -> Iterable[Html]:
+    head, *rows = beside(scored)
+    own = [at for at, row in enumerate(rows) if row[0].startswith("this run")]
+    yield table(head, rows, numbers=range(1, len(head)), marked=own)
+    for line in caveats(scored):
+        yield paragraph(line)
 
 
 def _retrieval(scored: Scored) -> Iterable[Html]:
@@ -94,89 +121,113 @@ def _retrieval(scored: Scored) -> Iterable[Html]:
     if found is None:
         yield paragraph("No gold sections are known for these cases.")
     else:
+        rest = found.cases - found.all_seen
         yield paragraph(
-            f"On average {100 * found.recall:.1f} % of a case's gold sections were shown to the "
-            f"model ({found.cases} cases with golds, {found.without_golds} without). All were "
-            f"shown in {found.all_seen} cases."
+            f"On average {share(found.recall)} of a case's gold sections were shown "
+            f"({found.cases} cases with golds, {found.without_golds} without). All were shown in "
+            f"{found.all_seen} cases ({share(found.all_seen / found.cases)}): of these "
+            f"{share(found.exact_if_all)} were answered exactly, of the other {rest} "
+            f"{share(found.exact_if_not)}."
         )
+        if scored.all_golds is not None and scored.domain == "icd":
+            yield paragraph(
+                f"Golds here are the codes' own sections; with the index entries and guidelines "
+                f"that name the codes {share(scored.all_golds.recall)} of all were shown."
+            )
         rows = [
-            [
-                str(at),
-                joined([_bar(share), f" {100 * share:.1f} %"]),
-            ]
-            for at, share in enumerate(found.by_hop, start=1)
+            [str(at), joined([_bar(so_far), f" {share(so_far)}"]), f"+{100 * new:.1f}"]
+            for at, (so_far, new) in enumerate(
+                zip(found.by_hop, found.new_at_hop, strict=True), start=1
+            )
         ]
         yield table(
-            ["look", "golds shown so far"],
-            rows[:40],
-            caption="Cumulative recall of gold sections after the n-th look into the manuals",
+            ["look", "golds shown so far", "by this look"],
+            rows[:MOST_LOOKS],
+            numbers=(2,),
+            caption="Recall of gold sections after the n-th look into the manuals, per cent",
         )
-        given = [
-            ["all golds shown", str(found.all_seen), _share(found.exact_if_all)],
-            ["not all shown", str(found.cases - found.all_seen), _share(found.exact_if_not)],
-        ]
-        yield table(["", "cases", "exact match"], given, numbers=(1, 2))
     stages = [[stage, str(count)] for stage, count in scored.stages.items()]
     yield table(
         ["first failing stage", "cases"], stages, numbers=(1,), caption="Where a case went wrong"
     )
     statuses = [[status, str(count)] for status, count in scored.statuses.items()]
-    yield table(["status", "cases"], statuses, numbers=(1,))
+    yield table(["status", "cases"], statuses, numbers=(1,), caption="How the cases ended")
+
+
+def _effort(scored: Scored) -> Html:
+    effort = scored.effort
+    rows = [
+        ["model calls", f"{effort.calls:,}"],
+        ["tokens in", f"{effort.input_tokens:,}"],
+        ["tokens out", f"{effort.output_tokens:,}"],
+        ["cost", "-" if effort.cost is None else f"${effort.cost:.4f}"],
+        ["tool calls a case", f"{effort.tool_calls:.1f}"],
+        ["seconds a case", f"{effort.seconds:.1f}"],
+    ]
+    return table(["paid for", ""], rows, numbers=(1,))
 
 
 def _bar(share: float) -> Html:
     return element("span", class_="bar", style=f"width:{round(200 * share)}px")
 
 
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"
-
-
 def _cases(scored: Scored, folder: RunFolder) -> Iterable[Html]:
     from eval.systems.scoring_command import exact_matches
 
+    yield paragraph(
+        "Open a case for its steps in order; instructions, prompts and tool calls open on their "
+        "own. A gold section is marked at the look that showed it. Long texts are cut; the run's "
+        "transcripts have them whole."
+    )
     exact = exact_matches(scored.domain, scored.records)
     shown = list(zip(scored.records, exact, strict=True))
     if len(shown) > MOST_CASES:
-        yield paragraph(f"The first {MOST_CASES} of {len(shown)} cases.")
+        yield warning(f"The first {MOST_CASES} of {len(shown)} cases.")
     for record, right in shown[:MOST_CASES]:
-        yield _case(record, right, folder)
+        yield _case(record, right, scored.domain, folder)
 
 
-def _case(record: Mapping[str, Any], right: bool, folder: RunFolder) -> Html:
-    golds = {name: gold["id"] for gold in record["golds"] for name in gold["shown_by"]}
-    stage = failing_stage(record, right)
+def _case(record: Mapping[str, Any], right: bool, domain: str, folder: RunFolder) -> Html:
+    golds = {gold["id"] for gold in record["golds"]}
+    stage = failing_stage(record, right, domain)
     kind = "ok" if right else ("none" if record["prediction"] is None else "wrong")
-    head = (
-        f"{record['case_id']} ({record['year']}): predicted {_said(record['prediction'])}, "
-        f"reference {_said(record['reference'])} — {stage}"
-    )
-    pieces: list[str] = [element("summary", head), _golds(record, golds)]
-    if record["detail"]:
-        pieces.append(paragraph(f"{record['status']}: {record['detail']}"))
+    year = f" ({record['year']})" if record["year"] else ""
+    head = [
+        element("b", f"{record['case_id']}{year}"),
+        f" predicted {_said(record['prediction'])}; reference {_said(record['reference'])} ",
+        element("span", stage, class_=f"stage {kind}"),
+    ]
+    pieces: list[str] = [element("summary", *head), _golds(record, golds)]
+    if record["status"] != "ok":
+        pieces.append(warning(f"{record['status']}: {record['detail']}"))
     pieces += [_step(step, golds) for step in folder.transcript(record)]
     return element("details", *pieces, class_=kind)
 
 
-def _golds(record: Mapping[str, Any], golds: Mapping[str, str]) -> Html:
+def _golds(record: Mapping[str, Any], golds: Collection[str]) -> Html:
     """Each gold, marked by whether and at which look it was first shown."""
     first: dict[str, int] = {}
     for look in record["looks"]:
         for name in look["sections"]:
             if name in golds:
-                first.setdefault(golds[name], look["hop"])
+                first.setdefault(name, look["hop"])
     if not record["golds"]:
         return paragraph("No gold sections.")
-    marks = [
-        element("span", f"{gold['id']} at look {first[gold['id']]}", class_="gold")
-        if gold["id"] in first
-        else element("span", f"{gold['id']} never shown", class_="missed")
-        for gold in sorted(record["golds"], key=lambda gold: (-gold["grade"], gold["id"]))
-    ]
-    return paragraph(joined(["Gold sections: ", joined(marks, ", ")]))
+    marks = []
+    for gold in sorted(record["golds"], key=lambda gold: (-gold["grade"], gold["id"])):
+        if gold["id"] in first:
+            text, class_ = f"{gold['id']} at look {first[gold['id']]}", "gold"
+        else:
+            text, class_ = f"{gold['id']} never shown", "missed"
+        marks.append(element("span", text, class_=class_))
+    if len(marks) <= MOST_GOLDS:
+        return paragraph(joined(["Gold sections: ", joined(marks, " ")]), "golds")
+    count = f"{len(first)} of {len(marks)} gold sections were shown"
+    inside = paragraph(joined(marks, " "), "golds")
+    return element("details", element("summary", count), inside, class_="step")
 
 
-def _step(step: Mapping[str, Any], golds: Mapping[str, str]) -> Html:
+def _step(step: Mapping[str, Any], golds: Collection[str]) -> Html:
     stage = f"{step['stage']}: " if step.get("stage") else ""
     if step["kind"] != "tool":
         who = SPEAKERS.get(step["kind"], step["kind"])
@@ -184,16 +235,25 @@ def _step(step: Mapping[str, Any], golds: Mapping[str, str]) -> Html:
         if step["kind"] in ("system", "user"):
             return element("details", element("summary", f"{stage}{who}"), text, class_="step")
         return element("div", element("div", f"{stage}{who}", class_="who"), text, class_="step")
-    shown = list(dict.fromkeys(golds[name] for name in step["sections"] if name in golds))
-    arguments = json.dumps(step["arguments"], ensure_ascii=False)
+    shown = [name for name in step["sections"] if name in golds]
+    arguments = json.dumps(step["arguments"], ensure_ascii=False) if step["arguments"] else ""
     summary = [f"{stage}look {step['hop']}: {step['tool']} {_cut(arguments, 200)} "]
-    summary += [joined([element("span", gold, class_="gold"), " "]) for gold in shown]
+    summary += [joined([element("span", gold, class_="gold"), " "]) for gold in shown[:MOST_GOLDS]]
+    if len(shown) > MOST_GOLDS:
+        summary.append(element("span", f"and {len(shown) - MOST_GOLDS} more golds", class_="gold"))
     if step["error"]:
         summary.append(element("span", "error", class_="missed"))
-    result = step["result"] or "\n".join(step["sections"])
-    return element(
-        "details", element("summary", *summary), element("pre", _cut(result)), class_="step"
-    )
+    if step["result"]:
+        inside = _cut(step["result"])
+    else:
+        inside = joined(
+            [
+                element("span", name, class_="gold") if name in golds else name
+                for name in step["sections"]
+            ],
+            "\n",
+        )
+    return element("details", element("summary", *summary), element("pre", inside), class_="step")
 
 
 def _cut(text: str, most: int = STEP_CHARACTERS) -> Html:

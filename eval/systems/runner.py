@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.cases import Case
@@ -14,13 +16,15 @@ from eval.golds import Gold
 from eval.systems.calls import Cache
 from eval.systems.folder import RunFolder
 from eval.systems.outcome import Domain, Limits, Outcome, Structured, Work
+from eval.systems.pacing import Pace
+from eval.systems.privacy import kept_private
 from eval.systems.spending import BudgetReached, Meter
-from eval.systems.stages import gold_record
+from eval.systems.stops import ModelStop
 from eval.systems.tooling import Books
-from tam.errors import RunError
+from tam.errors import RunError, TamError
 
 if TYPE_CHECKING:
-    from eval.systems.model import ModelFactory
+    from eval.systems.metering import CaseCalls, ModelFactory
 
 #: system -> (module, function, whether it needs a model)
 SYSTEMS: dict[str, tuple[str, str, bool]] = {
@@ -33,6 +37,9 @@ SYSTEMS: dict[str, tuple[str, str, bool]] = {
 }
 
 Report = Callable[["Progress"], None]
+
+#: characters of what went wrong that a record keeps
+DETAIL_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ class Plan:
     solve: Callable[[Work], Outcome]
     model_for: ModelFactory | None
     meter: Meter
+    pace: Pace
     cache: Cache | None = None
     concurrency: int = 1
 
@@ -102,62 +110,56 @@ def run(
     report: Report | None = None,
 ) -> Ended:
     """Run what is missing. A case that has a line is not run again, unless it failed and
-    ``retry_failed`` is given.
+    ``retry_failed`` is given. The folder is opened by the caller.
 
-    Ends early, with the folder whole, when the budget is used up or the endpoint refuses every
-    call; ``Ended.stopped`` says so.
+    Ends early, with the folder whole, when the budget is used up; ``Ended.stopped`` says so.
+    Raises ``RunError`` when the endpoint would refuse every call or the folder takes no more.
     """
-    folder.trim_transcripts()
-    records = folder.records()
+    failed = {case_id: record["status"] != "ok" for case_id, record in folder.records().items()}
     todo = [
         job
         for job in jobs
-        if job.case.case_id not in records
-        or (retry_failed and records[job.case.case_id]["status"] != "ok")
+        if failed.get(job.case.case_id, True) and (retry_failed or job.case.case_id not in failed)
     ]
-    kept = [job for job in jobs if job not in todo]
-    for job in jobs:
-        if job.case.case_id in records:
-            # Left by a kill between the case's line and the end of its journal.
-            folder.journal(job.case.case_id).close()
-    progress = Progress(
-        total=len(jobs),
-        done=len(kept),
-        failed=sum(records[job.case.case_id]["status"] != "ok" for job in kept),
-    )
+    again = {job.case.case_id for job in todo}
+    kept = [job.case.case_id for job in jobs if job.case.case_id not in again]
+    progress = Progress(total=len(jobs), done=len(kept), failed=sum(failed[c] for c in kept))
     lock = threading.Lock()
-    stop = threading.Event()
+
+    def show() -> None:
+        progress.tokens = plan.meter.usage.total
+        progress.cost = plan.meter.cost
+        if report is not None:
+            report(progress)
 
     def work_on(job: Job) -> None:
-        if stop.is_set():
-            return
         record, steps = solve_one(folder, job, plan)
         with lock:
             folder.add(record, steps)
-            folder.journal(job.case.case_id).close()
             progress.done += 1
             progress.ended_here += 1
             progress.failed += record["status"] != "ok"
-            progress.tokens = plan.meter.usage.total
-            progress.cost = plan.meter.cost
-            if report is not None:
-                report(progress)
+            show()
 
-    stopped = _all(work_on, todo, plan.concurrency, stop)
+    show()
+    stopped = _all(work_on, todo, plan)
     return Ended(progress.done, progress.failed, progress.total - progress.done, stopped)
 
 
-def _all(
-    work_on: Callable[[Job], None], jobs: Iterable[Job], workers: int, stop: threading.Event
-) -> str:
-    """Run jobs on threads; the reason when the budget or the endpoint ended it early."""
+def _all(work_on: Callable[[Job], None], jobs: Iterable[Job], plan: Plan) -> str:
+    """Run jobs on threads; the reason when the budget ended it early.
+
+    The first error stops the others at their next call: what they asked so far is in their
+    journals, and the next start goes on from there.
+    """
     waiting = iter(jobs)
     running: set[Future[None]] = set()
     reason = ""
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+    workers = max(1, plan.concurrency)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             while True:
-                while len(running) < max(1, workers) and not stop.is_set():
+                while len(running) < workers and not reason:
                     job = next(waiting, None)
                     if job is None:
                         break
@@ -168,20 +170,22 @@ def _all(
                 for future in ended:
                     error = future.exception()
                     if isinstance(error, BudgetReached):
-                        reason = reason or f"budget: {error}"
-                        stop.set()
+                        reason = reason or str(error)
                     elif error is not None:
                         raise error
-        except BaseException:
-            stop.set()
-            raise
+        finally:
+            plan.pace.stop()
 
 
 def solve_one(
     folder: RunFolder, job: Job, plan: Plan
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """One case: its record and its steps. Only ``BudgetReached``, ``RunError`` and faults of ours
-    come out as exceptions; all that a model or endpoint does wrong is a status."""
+    """One case: its record and its steps.
+
+    Only ``BudgetReached`` and what a user can mend come out as exceptions; all that a model or
+    an endpoint does wrong is a status, and so is a fault of ours, so that one case does not end
+    a run of hundreds.
+    """
     begun = time.monotonic()
     work = Work(
         case=job.case,
@@ -191,49 +195,65 @@ def solve_one(
         structured=plan.structured,
         golds=job.golds,
     )
-    usage: dict[str, int] = {}
-    paid: dict[str, int] = {}
-    cost: float | None = None
-    if plan.model_for is None:
-        outcome = plan.solve(work)
-    else:
-        from eval.systems.model import CaseCalls, ModelStop
+    calls: CaseCalls | None = None
+    if plan.model_for is not None:
+        from eval.systems.metering import CaseCalls
 
-        calls = CaseCalls(journal=folder.journal(job.case.case_id), cache=plan.cache)
-        work.model = plan.model_for(calls)
-        try:
+        calls = own = CaseCalls(journal=folder.journal(job.case.case_id), cache=plan.cache)
+        work.model = plan.model_for(own)
+        work.used_tokens = lambda: own.usage.total
+    try:
+        with kept_private(plan.domain == "icd"):
             outcome = plan.solve(work)
-        except ModelStop as error:
-            outcome = Outcome(error.status, None, detail=error.detail)
-        used = calls.usage
-        usage = {"input": used.input, "output": used.output, "calls": used.calls}
-        free = calls.from_cache
-        paid = {
-            "input": used.input - free.input,
-            "output": used.output - free.output,
-            "cached_input": used.cached_input - free.cached_input,
-            "calls": used.calls - free.calls,
-        }
-        cost = plan.meter.cost_of(used - free)
-    record = {
+    except ModelStop as stop:
+        outcome = Outcome(stop.status, None, detail=stop.detail)
+    except (BudgetReached, TamError):
+        raise
+    except Exception as error:
+        outcome = Outcome("fault", None, detail=_place(error))
+    record = _record(job, plan, work, outcome) | {"seconds": round(time.monotonic() - begun, 3)}
+    return record | _spending(calls, plan.meter), work.steps
+
+
+def _place(error: Exception) -> str:
+    """An exception's kind and place, without its message: that may quote a case."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+
+
+def _record(job: Job, plan: Plan, work: Work, outcome: Outcome) -> dict[str, Any]:
+    return {
         "case_id": job.case.case_id,
         "year": job.case.year,
         "editions": dict(job.books.years),
         "status": outcome.status,
-        "detail": outcome.detail[:500],
+        "detail": outcome.detail[:DETAIL_CHARACTERS],
         "prediction": outcome.prediction,
         "reference": list(job.case.codes) if plan.domain == "icd" else job.case.level,
-        "golds": [gold_record(gold, job.books.library) for gold in job.golds],
+        "golds": [{"id": gold.section, "grade": gold.grade} for gold in job.golds],
         "answer": outcome.answer,
         "cited": list(outcome.cited),
         "looks": [look.to_json() for look in work.looks],
         "tool_calls": work.tool_calls,
-        "usage": usage,
-        "paid": paid,
-        "cost": cost,
-        "seconds": round(time.monotonic() - begun, 3),
     }
-    return record, work.steps
+
+
+def _spending(calls: CaseCalls | None, meter: Meter) -> dict[str, Any]:
+    """``usage`` of all calls, ``paid`` without those that the cache answered, and its cost."""
+    if calls is None:
+        return {"usage": {}, "paid": {}, "cost": None, "retries": 0}
+    used, paid = calls.usage, calls.journal.usage
+    return {
+        "usage": {"input": used.input, "output": used.output, "calls": used.calls},
+        "paid": {
+            "input": paid.input,
+            "output": paid.output,
+            "cached_input": paid.cached_input,
+            "calls": paid.calls,
+        },
+        "cost": meter.cost_of(paid),
+        "retries": calls.retries,
+    }
 
 
 def system_named(name: str) -> tuple[Callable[[Work], Outcome], bool]:

@@ -92,8 +92,13 @@ def legal_case(record: Mapping[str, Any]) -> list[float]:
     """One case: its row of ``LEGAL_COLUMNS``."""
     if record["prediction"] is None:
         return [0.0] * len(LEGAL_COLUMNS)
-    off = abs(int(record["prediction"]) - int(record["reference"]))
+    off = level_error(record)
     return [float(off == 0), *(float(off <= bound) for bound in (1, 2, 3))]
+
+
+def level_error(record: Mapping[str, Any]) -> float:
+    """How many levels a prediction is off; there must be one."""
+    return float(abs(int(record["prediction"]) - int(record["reference"])))
 
 
 def _icd_group(label: str, records: Sequence[Mapping[str, Any]]) -> Group:
@@ -140,9 +145,7 @@ def _legal_group(label: str, records: Sequence[Mapping[str, Any]]) -> Group:
     rows = np.array([legal_case(record) for record in records], dtype=np.float64)
     values = _means(LEGAL_COLUMNS, rows)
     predicted = [record for record in records if record["prediction"] is not None]
-    errors = np.array(
-        [[abs(int(r["prediction"]) - int(r["reference"]))] for r in predicted], dtype=np.float64
-    )
+    errors = np.array([[level_error(record)] for record in predicted], dtype=np.float64)
     if len(errors):
         values += _means(("MAE",), errors)
     else:

@@ -7,23 +7,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eval.significance import Paired, compare
 from eval.systems.folder import RunFolder
-from eval.systems.published import HARNESS_MISSING, PUBLISHED, Published
+from eval.systems.score_table import aligned, table
 from eval.systems.scores import (
     ICD_COLUMNS,
     LEGAL_COLUMNS,
     Group,
     icd_case,
     legal_case,
+    level_error,
     score_icd,
     score_legal,
 )
-from eval.systems.stages import Retrieved, retrieved, stage_counts
+from eval.systems.stages import NEEDED, Retrieved, retrieved, stage_counts
 from tam.errors import RunError
 from tam.files import write_json
 
@@ -37,12 +38,19 @@ class Scored:
     records: tuple[dict[str, Any], ...]
     groups: tuple[Group, ...]
     retrieval: Retrieved | None
+    all_golds: Retrieved | None
+    effort: Effort
     stages: Mapping[str, int]
     statuses: Mapping[str, int]
 
     @property
     def domain(self) -> str:
         return str(self.config["domain"])
+
+    @property
+    def not_run(self) -> int:
+        """Cases of the run that have not ended yet."""
+        return max(0, int(self.config.get("jobs", 0)) - len(self.records))
 
     def to_json(self) -> dict[str, Any]:
         """As ``metrics.json`` holds it; a value that there is not is null."""
@@ -64,6 +72,10 @@ class Scored:
                 for group in self.groups
             ],
             "retrieval": self.retrieval._asdict() if self.retrieval else None,
+            "retrieval_all_golds": self.all_golds._asdict() if self.all_golds else None,
+            "not_run": self.not_run,
+            "left_out": self.config.get("left_out", 0),
+            "effort": self.effort._asdict(),
             "first_failing_stage": dict(self.stages),
             "statuses": dict(self.statuses),
         }
@@ -104,8 +116,10 @@ def score_run(path: Path) -> Scored:
         config=config,
         records=records,
         groups=tuple(groups),
-        retrieval=retrieved(records, exact),
-        stages=stage_counts(records, exact),
+        retrieval=retrieved(records, exact, NEEDED[config["domain"]]),
+        all_golds=retrieved(records, exact),
+        effort=effort_of(records),
+        stages=stage_counts(records, exact, config["domain"]),
         statuses=dict(sorted(statuses.items())),
     )
 
@@ -113,136 +127,51 @@ def score_run(path: Path) -> Scored:
 def score_command(path: Path, report: bool, as_json: bool) -> str:
     """Score a run, write ``metrics.json`` (and ``report.html``), and return the text to print."""
     scored = score_run(path)
-    private = scored.domain == "icd"
-    file = path / "metrics.json"
-    write_json(file, scored.to_json())
-    if private:
-        file.chmod(0o600)
-    said = json.dumps(scored.to_json(), indent=2, sort_keys=True) if as_json else table(scored)
-    if report:
-        from eval.systems.run_report import write_report
+    written = [path / "metrics.json"]
+    try:
+        write_json(written[0], scored.to_json())
+        if report:
+            from eval.systems.run_report import write_report
 
-        page = path / "report.html"
-        write_report(page, scored, RunFolder(path))
-        if private:
-            page.chmod(0o600)
-        said += f"\nreport: {page}" if not as_json else ""
-    return said
-
-
-def table(scored: Scored) -> str:
-    """The scores as text: groups, the paper's rows beside them, retrieval, stages."""
-    config = scored.config
-    lines = [
-        f"{scored.name}: {config['system']}, {config['model'] or 'no model'}, "
-        f"{scored.domain}, {len(scored.records)} cases",
-        "",
-        *_groups(scored),
-        "",
-        *_beside(scored),
-        "",
-        *_retrieval_lines(scored),
-        "first failing stage: "
-        + ", ".join(f"{stage} {count}" for stage, count in scored.stages.items() if count),
-        "statuses: " + ", ".join(f"{status} {count}" for status, count in scored.statuses.items()),
-    ]
-    return "\n".join(lines)
+            written.append(path / "report.html")
+            write_report(written[1], scored, RunFolder(path))
+        if scored.domain == "icd":
+            for file in written:
+                file.chmod(0o600)
+    except OSError as error:
+        raise RunError(
+            f"{error.filename or path}: cannot be written ({error.strerror}); make room or give "
+            f"rights and score again"
+        ) from error
+    if as_json:
+        return json.dumps(scored.to_json(), indent=2, sort_keys=True)
+    return table(scored) + (f"\nreport: {written[1]}" if report else "")
 
 
-def _groups(scored: Scored) -> list[str]:
-    columns = [
-        [group.label, str(group.cases), str(group.missing)]
-        + [score_cell(value.name, value.value, value.low, value.high) for value in group.values]
-        for group in scored.groups
-    ]
-    heads = ["", "cases", "missing", *(value.name for value in scored.groups[0].values)]
-    return _aligned(list(zip(heads, *columns, strict=True)))
+class Effort(NamedTuple):
+    """What the ended cases took: tokens and calls that were paid for, dollars where the price was
+    given, tool calls and seconds a case on average."""
+
+    input_tokens: int
+    output_tokens: int
+    calls: int
+    cost: float | None
+    tool_calls: float
+    seconds: float
 
 
-def score_cell(name: str, value: float, low: float, high: float) -> str:
-    """A value with its interval: per cent, offense levels for the MAE."""
-    if math.isnan(value):
-        return "-"
-    if name == "MAE":
-        return f"{value:.2f} [{low:.2f}, {high:.2f}]"
-    return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
-
-
-def _beside(scored: Scored) -> list[str]:
-    """This run's main numbers over those that the paper prints for its systems (GPT-5)."""
-    whole = scored.groups[0]
-    rows: list[list[str]]
-    if scored.domain == "icd":
-        rows = [["per cent", "exact", "precision", "recall", "primary"]]
-        for kind in ("micro", "macro"):
-            rows.append(
-                [
-                    f"this run ({kind})",
-                    f"{100 * whole.value('exact'):.1f}",
-                    f"{100 * whole.value(f'precision ({kind})'):.1f}",
-                    f"{100 * whole.value(f'recall ({kind})'):.1f}",
-                    f"{100 * whole.value('primary'):.1f}",
-                ]
-            )
-        rows += [_published_icd(row) for row in PUBLISHED]
-    else:
-        mae = whole.value("MAE")
-        rows = [["", "exact %", "MAE"]]
-        rows.append(
-            [
-                "this run",
-                f"{100 * whole.value('exact'):.1f}",
-                "-" if math.isnan(mae) else f"{mae:.2f}",
-            ]
-        )
-        rows += [
-            [f"paper, {row.system}", f"{row.legal_exact:.1f}", f"{row.legal_mae:.2f}"]
-            for row in PUBLISHED
-        ]
-    lines = _aligned(rows)
-    if scored.domain == "legal":
-        lines.append(f"(the paper's harness returned nothing in {HARNESS_MISSING} of 200 cases)")
-    return lines
-
-
-def _published_icd(row: Published) -> list[str]:
-    return [
-        f"paper, {row.system}",
-        f"{row.icd_exact:.1f}",
-        f"{row.icd_precision:.1f}",
-        f"{row.icd_recall:.1f}",
-        f"{row.icd_primary:.1f}",
-    ]
-
-
-def _retrieval_lines(scored: Scored) -> list[str]:
-    found = scored.retrieval
-    if found is None:
-        return ["gold sections: none are known for these cases"]
-    hops = found.by_hop
-    shown = sorted({0, 1, 2, 4, 8, len(hops) - 1} & set(range(len(hops))))
-    return [
-        f"gold sections: {100 * found.recall:.1f} % of a case's golds seen on average "
-        f"({found.cases} cases with golds, {found.without_golds} without)",
-        "  after look " + ", ".join(f"{at + 1}: {100 * hops[at]:.1f} %" for at in shown),
-        f"  all golds seen in {found.all_seen} cases: exact match {_share(found.exact_if_all)}; "
-        f"not all in {found.cases - found.all_seen}: {_share(found.exact_if_not)}",
-    ]
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if at == 0 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def effort_of(records: Sequence[Mapping[str, Any]]) -> Effort:
+    """The effort of a run's ended cases, the last time that each was run."""
+    paid = [record["paid"] for record in records]
+    costs = [record["cost"] for record in records if record["cost"] is not None]
+    return Effort(
+        sum(each.get("input", 0) for each in paid),
+        sum(each.get("output", 0) for each in paid),
+        sum(each.get("calls", 0) for each in paid),
+        round(sum(costs), 6) if costs else None,
+        sum(record["tool_calls"] for record in records) / len(records),
+        round(sum(record["seconds"] for record in records) / len(records), 3),
+    )
 
 
 def compare_runs(a: Scored, b: Scored) -> tuple[list[Paired], int]:
@@ -254,13 +183,24 @@ def compare_runs(a: Scored, b: Scored) -> tuple[list[Paired], int]:
     both = [case_id for case_id in first if case_id in second]
     if not both:
         raise RunError(f"{a.name} and {b.name} have no case in common; run them on the same cases")
+    other = [c for c in both if first[c]["reference"] != second[c]["reference"]]
+    if other:
+        raise RunError(
+            f"{a.name} and {b.name} have different reference answers for case {other[0]}; compare "
+            f"runs over the same cases"
+        )
     if a.domain == "icd":
         names = list(ICD_COLUMNS)
         rows = [[icd_case(side[c])[0] for c in both] for side in (first, second)]
-    else:
-        names = list(LEGAL_COLUMNS)
-        rows = [[legal_case(side[c]) for c in both] for side in (first, second)]
-    return compare(names, np.array(rows[0]), np.array(rows[1])), len(both)
+        return compare(names, np.array(rows[0]), np.array(rows[1])), len(both)
+    rows = [[legal_case(side[c]) for c in both] for side in (first, second)]
+    paired = compare(list(LEGAL_COLUMNS), np.array(rows[0]), np.array(rows[1]))
+    answered = [c for c in both if None not in (first[c]["prediction"], second[c]["prediction"])]
+    if answered:
+        off = [[[level_error(side[c])] for c in answered] for side in (first, second)]
+        name = f"MAE ({len(answered)} answered by both)"
+        paired += compare([name], np.array(off[0]), np.array(off[1]))
+    return paired, len(both)
 
 
 def compare_command(a: Path, b: Path, as_json: bool) -> str:
@@ -282,4 +222,4 @@ def compare_command(a: Path, b: Path, as_json: bool) -> str:
                 f"{row.wins}/{row.ties}/{row.losses}",
             ]
         )
-    return "\n".join([*_aligned(rows), f"(paired randomisation test over {both} cases)"])
+    return "\n".join([*aligned(rows), f"(paired randomisation test over {both} cases)"])

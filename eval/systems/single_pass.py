@@ -8,6 +8,7 @@ from eval.systems.answering import ask
 from eval.systems.outcome import Outcome, Work
 from eval.systems.prompting import render
 from eval.systems.tooling import ToolResult
+from eval.systems.tools_search import shown_by
 
 
 def solve(work: Work) -> Outcome:
@@ -15,10 +16,7 @@ def solve(work: Work) -> Outcome:
     if work.books.search is None:
         raise ValueError("single-pass needs an index")
     hits = list(work.books.search(work.case.text, work.limits.hits, None))
-    names = tuple(
-        dict.fromkeys(f"{h.source}/{h.year}/{key}" for h in hits for key in h.section_keys)
-    )
-    work.record("retrieve", {"query": "(the whole case)"}, ToolResult("", names))
+    work.record("retrieve", {}, ToolResult("", shown_by(hits)))
     prompt = render(
         "single_pass",
         domain=work.domain,

@@ -28,14 +28,6 @@ class Usage:
             self.calls + other.calls,
         )
 
-    def __sub__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input - other.input,
-            self.output - other.output,
-            self.cached_input - other.cached_input,
-            self.calls - other.calls,
-        )
-
     @property
     def total(self) -> int:
         """Tokens in and out."""
@@ -62,7 +54,7 @@ def read_prices(path: Path) -> Mapping[str, Price]:
     dollars for a million tokens. Raises ``RunError`` that names the file and entry."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
-        return {
+        prices = {
             model: Price(
                 float(row["input"]),
                 float(row["output"]),
@@ -70,6 +62,10 @@ def read_prices(path: Path) -> Mapping[str, Price]:
             )
             for model, row in table.items()
         }
+        for model, price in prices.items():
+            if not all(0 <= p < float("inf") for p in (price.input, price.output)):
+                raise ValueError(f"a price of {model} is not a number of dollars")
+        return prices
     except OSError as error:
         raise RunError(f"{path}: cannot read the price table ({error.strerror})") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -115,7 +111,7 @@ class Meter:
 
     def cost_of(self, usage: Usage) -> float | None:
         """Dollars for a usage; ``None`` without a price."""
-        return self._price.cost(usage) if self._price else None
+        return round(self._price.cost(usage), 9) if self._price else None
 
     def check(self) -> None:
         """Raises ``BudgetReached`` before a call that the budget no longer allows."""

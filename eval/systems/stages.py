@@ -1,24 +1,25 @@
 """Retrieval beside the answers: which golds a run saw, when, and where a case first failed.
 
-A gold is seen when a search hit held it or a tool showed it; an opened index entry, guideline or
-statute shows all that stands below it, an opened code of the Tabular List only itself.
+A gold is seen when a search hit held it (or a part of it), or when a page that a tool showed had
+its beginning on it. What counts are the golds that an answer rests on (``NEEDED``): the codes' own
+sections; the statutes of a case and the guidelines that Appendix A maps them to. Index entries and
+coding guidelines that name a code are ways there; they are counted apart, with all golds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from eval.golds import DIRECT, Gold
-from eval.trec import section_id
+from eval.golds import DIRECT, NEAR
 from manuals.codes import undotted
 from manuals.keys import parse_reference
-from manuals.library import Library
-from tam.errors import BadReference, TamError
+from tam.errors import BadReference
 
-#: sections whose opening lists what is below and does not show it
-_LISTS = frozenset({"chapter", "part", "subpart", "subchapter", "block", "letter", "appendix"})
+#: domain -> the lowest grade of a gold that an answer rests on
+NEEDED: Mapping[str, int] = {"icd": DIRECT, "legal": NEAR}
 
 STAGES = (
     "correct",
@@ -30,29 +31,13 @@ STAGES = (
 )
 
 
-def gold_record(gold: Gold, library: Library) -> dict[str, Any]:
-    """A gold as a run keeps it: its id, grade, and the ids whose showing shows it too."""
-    ids = [gold.section]
-    if gold.source != "tabular":
-        try:
-            manual = library.manual(gold.source, gold.year)
-            above = manual.ancestors(manual.get(gold.key))
-        except TamError:
-            above = ()
-        ids += [
-            section_id(gold.source, gold.year, section.key)
-            for section in above
-            if section.kind not in _LISTS
-        ]
-    return {"id": gold.section, "grade": gold.grade, "shown_by": ids}
-
-
 class Retrieved(NamedTuple):
     """Over the cases with golds: mean share of a case's golds seen, by hop and in the end.
 
-    ``by_hop`` is cumulative; hop h is the state after the h-th look of each case (its last, when
-    it had fewer). ``exact_if_all`` is the share of exact answers among cases with all golds seen,
-    ``exact_if_not`` among the others; ``None`` where there are none.
+    ``by_hop`` is cumulative: after the h-th look of each case (its last, when it had fewer);
+    ``new_at_hop`` is what that look alone added. ``exact_if_all`` is the share of exact answers
+    among the ``all_seen`` cases with all golds seen, ``exact_if_not`` among the others; ``None``
+    where there are none.
     """
 
     cases: int
@@ -60,68 +45,78 @@ class Retrieved(NamedTuple):
     recall: float
     all_seen: int
     by_hop: tuple[float, ...]
+    new_at_hop: tuple[float, ...]
     exact_if_all: float | None
     exact_if_not: float | None
 
 
+def golds_of(record: Mapping[str, Any], grade: int) -> list[str]:
+    """Ids of a case's golds of a grade or a higher one."""
+    return [gold["id"] for gold in record.get("golds") or () if gold["grade"] >= grade]
+
+
 def seen_after(record: Mapping[str, Any], hops: int | None = None) -> set[str]:
     """Section ids shown by the first looks of a case; by all when ``hops`` is ``None``."""
-    looks = record["looks"] if hops is None else record["looks"][:hops]
-    return {name for look in looks for name in look["sections"]}
+    return {name for look in record["looks"][:hops] for name in look["sections"]}
 
 
-def share_seen(record: Mapping[str, Any], hops: int | None = None) -> float:
-    """Share of the case's golds that its first looks showed."""
+def _share(record: Mapping[str, Any], golds: Sequence[str], hops: int | None = None) -> float:
     seen = seen_after(record, hops)
-    golds = record["golds"]
-    return sum(any(i in seen for i in gold["shown_by"]) for gold in golds) / len(golds)
+    return sum(gold in seen for gold in golds) / len(golds)
 
 
-def retrieved(records: Sequence[Mapping[str, Any]], exact: Sequence[bool]) -> Retrieved | None:
-    """Recall by hop and exact match given it; ``None`` when no case has golds."""
-    own = [(r, e) for r, e in zip(records, exact, strict=True) if r.get("golds")]
+def retrieved(
+    records: Sequence[Mapping[str, Any]], exact: Sequence[bool], grade: int = 1
+) -> Retrieved | None:
+    """Recall by hop and exact match given it, over golds of a grade or a higher one; ``None``
+    when no case has any."""
+    own = [
+        (record, golds, right)
+        for record, right in zip(records, exact, strict=True)
+        if (golds := golds_of(record, grade))
+    ]
     if not own:
         return None
-    hops = max(len(r["looks"]) for r, _ in own)
-    by_hop = [sum(share_seen(r, hop) for r, _ in own) / len(own) for hop in range(1, hops + 1)]
-    complete = [e for r, e in own if share_seen(r) == 1.0]
-    partial = [e for r, e in own if share_seen(r) < 1.0]
+    hops = max(len(record["looks"]) for record, _, _ in own)
+    by_hop = [sum(_share(r, g, hop) for r, g, _ in own) / len(own) for hop in range(hops + 1)]
+    shares = [_share(r, g) for r, g, _ in own]
+    complete = [right for share, (_, _, right) in zip(shares, own, strict=True) if share == 1.0]
+    partial = [right for share, (_, _, right) in zip(shares, own, strict=True) if share < 1.0]
     return Retrieved(
         cases=len(own),
         without_golds=len(records) - len(own),
-        recall=sum(share_seen(r) for r, _ in own) / len(own),
+        recall=sum(shares) / len(own),
         all_seen=len(complete),
-        by_hop=tuple(by_hop),
+        by_hop=tuple(by_hop[1:]),
+        new_at_hop=tuple(b - a for a, b in pairwise(by_hop)),
         exact_if_all=sum(complete) / len(complete) if complete else None,
         exact_if_not=sum(partial) / len(partial) if partial else None,
     )
 
 
-def failing_stage(record: Mapping[str, Any], exact: bool) -> str:
-    """The first stage of ``STAGES`` at which a case went wrong.
-
-    Only golds of the highest grade count: the sections that the answer itself rests on. A code
-    that was predicted counts as cited.
-    """
+def failing_stage(record: Mapping[str, Any], exact: bool, domain: str) -> str:
+    """The first stage of ``STAGES`` at which a case went wrong. A code that was predicted counts
+    as cited."""
     if exact:
         return "correct"
     if record["prediction"] is None:
         return "no prediction"
-    golds = [gold for gold in record.get("golds") or () if gold["grade"] >= DIRECT]
+    golds = golds_of(record, NEEDED[domain])
     if not golds:
         return "wrong, no golds known"
-    seen = seen_after(record)
-    if not all(any(i in seen for i in gold["shown_by"]) for gold in golds):
+    if not set(golds) <= seen_after(record):
         return "gold never retrieved"
     cited = _cited(record)
-    if not all(_names(gold["id"]) & cited for gold in golds):
+    if not all(_names(gold) & cited for gold in golds):
         return "retrieved but not cited"
     return "cited but wrong answer"
 
 
-def stage_counts(records: Sequence[Mapping[str, Any]], exact: Sequence[bool]) -> dict[str, int]:
+def stage_counts(
+    records: Sequence[Mapping[str, Any]], exact: Sequence[bool], domain: str
+) -> dict[str, int]:
     """Cases by first failing stage, all stages in order."""
-    counted = Counter(failing_stage(r, e) for r, e in zip(records, exact, strict=True))
+    counted = Counter(failing_stage(r, e, domain) for r, e in zip(records, exact, strict=True))
     return {stage: counted[stage] for stage in STAGES}
 
 

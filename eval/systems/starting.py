@@ -3,119 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from eval.cases import Case, read_cases, read_years, with_years
 from eval.golds import Gold, given_golds, read_given
+from eval.systems.asked import Start, run_config, structured_by
 from eval.systems.books import Shelf
 from eval.systems.calls import Cache
 from eval.systems.folder import RunFolder
-from eval.systems.outcome import Domain, Limits, Structured
-from eval.systems.privacy import guard
-from eval.systems.prompting import prompt_hashes
+from eval.systems.model import ModelSettings, open_model
+from eval.systems.outcome import Limits
+from eval.systems.pacing import Pace
+from eval.systems.privacy import endpoint, guard
 from eval.systems.runner import Job, Plan, Report, run, system_named
-from eval.systems.spending import Meter, Price, read_prices
+from eval.systems.spending import Meter, Price, Usage, read_prices
 from manuals.library import Library
-from tam import __version__
+from retrievers.index import open_index
 from tam.errors import RunError, UnknownYear
-from tam.files import sha256_file
+
+__all__ = ["Start", "StartEnded", "start"]
 
 if TYPE_CHECKING:
-    from eval.systems.model import ModelFactory
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+    from eval.systems.metering import ModelFactory
     from retrievers.index import Index
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """What ``tam run`` was asked for; the names are its options'."""
-
-    system: str
-    domain: Domain
-    cases: Path
-    out: Path
-    years: Path | None = None
-    gold: Path | None = None
-    index_dir: Path | None = None
-    model: str | None = None
-    base_url: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    timeout: float = 300.0
-    retries: int = 5
-    max_output_tokens: int | None = None
-    streaming: bool = False
-    structured: Structured = "json_schema"
-    hits: int = 8
-    retriever: str = "hybrid"
-    query_mode: str = "whole"
-    rounds: int = 40
-    case_tokens: int = 400_000
-    repairs: int = 2
-    year_policy: str = "exact"
-    concurrency: int = 1
-    requests_per_minute: float | None = None
-    prices: Path | None = None
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    cache: Path | None = None
-    retry_failed: bool = False
-    limit: int | None = None
-    allow_remote_phi: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StartEnded:
-    """How the start ended; ``notes`` are lines for the user."""
+    """How the start ended; ``notes`` are lines for the user, ``usage`` and ``cost`` (dollars) are
+    of all starts together."""
 
     done: int
     failed: int
     left: int
     stopped: str
     notes: tuple[str, ...]
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
 
 
 def start(asked: Start, report: Report | None = None) -> StartEnded:
     """Run or go on with a run. Raises ``RunError``, ``BadCases`` and the errors of the index."""
+    try:
+        return _start(asked, report)
+    except OSError as error:
+        raise RunError(
+            f"{error.filename or asked.out}: {error.strerror or error}; make room or give rights "
+            f"and run the same command to go on"
+        ) from error
+
+
+def _start(asked: Start, report: Report | None) -> StartEnded:
     solve, needs_model = system_named(asked.system)
+    base_url = endpoint(asked.base_url) if needs_model else None
     if needs_model and not asked.model:
         raise RunError(
             f"the system {asked.system} needs --model, such as --model openai:gpt-5, or a local "
             f"one with --base-url"
         )
     if needs_model:
-        guard(asked.domain, asked.base_url, asked.allow_remote_phi)
+        guard(asked.domain, asked.model or "", base_url, asked.allow_remote_phi)
     cases = read_run_cases(asked.cases, asked.years, asked.domain)
     if asked.limit is not None:
         cases = cases[: asked.limit]
-    index = _open_index(asked)
-    jobs, notes = _jobs(asked, cases, index)
-    folder = RunFolder(asked.out, private=asked.domain == "icd")
-    folder.prepare(_config(asked, index))
-    lock = FileLock(asked.out / ".lock")
-    try:
-        with lock.acquire(timeout=0):
-            # The cache may hold the very answer that failed: a retry asks again.
-            cache = Cache(asked.cache, 0o600 if folder.private else 0o644) if asked.cache else None
-            meter = Meter(_price(asked), asked.max_cost, asked.max_tokens, folder.spent())
-            plan = Plan(
-                system=asked.system,
-                domain=asked.domain,
-                limits=Limits(asked.rounds, asked.case_tokens, asked.repairs, asked.hits),
-                structured=asked.structured,
-                solve=solve,
-                model_for=_model(asked, meter) if needs_model else None,
-                meter=meter,
-                cache=None if asked.retry_failed else cache,
-                concurrency=asked.concurrency,
-            )
-            ended = run(folder, jobs, plan, asked.retry_failed, report)
-    except Timeout as error:
-        raise RunError(f"{asked.out}: another process is at this run; wait for it") from error
-    return StartEnded(ended.done, ended.failed, ended.left, ended.stopped, notes)
+    index = open_index(asked.index_dir or Path("indexes") / asked.domain)
+    if index.corpus != asked.domain:
+        raise RunError(f"{index.path}: an index of the {index.corpus} manuals; give --index")
+    if asked.system in ("single-pass", "agentic", "retrieval-only"):
+        # Before anything is written or paid for: that the index can be searched like this.
+        index.search("a", 1, settings=asked.search)
+    jobs, left_out = _jobs(asked, cases, index)
+    private = asked.domain == "icd"
+    price = _price(asked)
+    settings = _model_settings(asked, base_url)
+    inner = open_model(settings) if needs_model else None
+    folder = RunFolder(asked.out, private)
+    with folder.opened():
+        folder.prepare(run_config(asked, index, base_url, len(jobs), len(cases) - len(jobs)))
+        # The cache may hold the very answer that failed: a retry asks again.
+        cache = Cache(asked.cache, private, asked.retry_failed) if asked.cache else None
+        meter = Meter(price, asked.max_cost, asked.max_tokens, folder.spent())
+        pace = Pace(asked.requests_per_minute)
+        plan = Plan(
+            system=asked.system,
+            domain=asked.domain,
+            limits=Limits(asked.rounds, asked.case_tokens, asked.repairs, asked.hits),
+            structured=structured_by(asked),
+            solve=solve,
+            model_for=_metered(inner, settings, meter, pace, private),
+            meter=meter,
+            pace=pace,
+            cache=cache,
+            concurrency=asked.concurrency,
+        )
+        ended = run(folder, jobs, plan, asked.retry_failed, report)
+    return StartEnded(
+        ended.done, ended.failed, ended.left, ended.stopped, left_out, meter.usage, meter.cost
+    )
 
 
 def read_run_cases(path: Path, years: Path | None, domain: str) -> list[Case]:
@@ -126,19 +114,10 @@ def read_run_cases(path: Path, years: Path | None, domain: str) -> list[Case]:
     return with_years(cases, read_years(years)) if years is not None else cases
 
 
-def _open_index(asked: Start) -> Index:
-    from retrievers.index import open_index
-
-    return open_index(asked.index_dir or Path("indexes") / asked.domain)
-
-
 def _jobs(asked: Start, cases: Sequence[Case], index: Index) -> tuple[list[Job], tuple[str, ...]]:
     """A job for each case whose year has editions; the others are told of, never dropped
     silently."""
-    from retrievers.settings import SearchSettings
-
-    settings = SearchSettings(retriever=asked.retriever, query_mode=asked.query_mode)
-    shelf = Shelf(index.library, asked.domain, asked.year_policy, index, settings)
+    shelf = Shelf(index.library, asked.domain, asked.year_policy, index, asked.search)
     jobs: list[Job] = []
     left_out: list[str] = []
     reason = ""
@@ -199,37 +178,6 @@ def case_golds(
     ]
 
 
-def _config(asked: Start, index: Index) -> dict[str, Any]:
-    """What a run is known by. Paths and keys stay out."""
-    return {
-        "tool_version": __version__,
-        "system": asked.system,
-        "domain": asked.domain,
-        "cases": asked.cases.name,
-        "cases_sha256": sha256_file(asked.cases),
-        "years_sha256": sha256_file(asked.years) if asked.years else None,
-        "gold_sha256": sha256_file(asked.gold) if asked.gold else None,
-        "limit": asked.limit,
-        "model": asked.model,
-        "temperature": asked.temperature,
-        "seed": asked.seed,
-        "max_output_tokens": asked.max_output_tokens,
-        "structured": asked.structured,
-        "streaming": asked.streaming,
-        "hits": asked.hits,
-        "retriever": asked.retriever,
-        "query_mode": asked.query_mode,
-        "rounds": asked.rounds,
-        "case_tokens": asked.case_tokens,
-        "repairs": asked.repairs,
-        "year_policy": asked.year_policy,
-        "index": index.manifest.inputs,
-        "editions": [edition.name for edition in index.library.editions],
-        "prompts": prompt_hashes(),
-        "timeout": asked.timeout,
-    }
-
-
 def _price(asked: Start) -> Price | None:
     if asked.prices is None:
         return None
@@ -239,12 +187,10 @@ def _price(asked: Start) -> Price | None:
     return price
 
 
-def _model(asked: Start, meter: Meter) -> ModelFactory:
-    from eval.systems.model import ModelSettings, metered, open_model
-
-    settings = ModelSettings(
+def _model_settings(asked: Start, base_url: str | None) -> ModelSettings:
+    return ModelSettings(
         name=asked.model or "",
-        base_url=asked.base_url,
+        base_url=base_url,
         temperature=asked.temperature,
         seed=asked.seed,
         timeout=asked.timeout,
@@ -252,4 +198,13 @@ def _model(asked: Start, meter: Meter) -> ModelFactory:
         max_output_tokens=asked.max_output_tokens,
         streaming=asked.streaming,
     )
-    return metered(open_model(settings), settings, meter, asked.requests_per_minute)
+
+
+def _metered(
+    inner: BaseChatModel | None, settings: ModelSettings, meter: Meter, pace: Pace, private: bool
+) -> ModelFactory | None:
+    if inner is None:
+        return None
+    from eval.systems.metering import metered
+
+    return metered(inner, settings, meter, pace, private)

@@ -9,20 +9,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from eval.trec import section_id
 from manuals.library import Library
-from manuals.sections import Manual, Section
+from manuals.sections import Manual
 from tam.errors import BadOption, TamError, UnknownYear
 
-#: characters of one answer of a tool, about 2,000 tokens
-PAGE_CHARACTERS = 8000
-
 ToolDomain = Literal["icd", "legal"]
+Group = Literal["browse", "search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,16 @@ def failure(problem: str, instead: str) -> ToolResult:
 
 @dataclass
 class Books:
-    """The manuals of one case: a library and the year of each source's edition."""
+    """The manuals of one case: a library and the year of each source's edition.
+
+    ``lock`` is one for all books of a library: neither it nor an index is made for several threads.
+    """
 
     library: Library
     domain: ToolDomain
     years: Mapping[str, int]
     search: Callable[[str, int, str | None], Sequence[Any]] | None = field(default=None)
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def manual(self, source: str) -> Manual:
         """The edition of the case's year. Raises ``UnknownYear`` when it is not here."""
@@ -62,55 +64,16 @@ class Books:
         return ", ".join(f"{source} {year}" for source, year in self.years.items())
 
 
-def seen(manual: Manual, *sections: Section) -> tuple[str, ...]:
-    """The names under which a run records the sections that were shown."""
-    return tuple(section_id(manual.source, manual.year, section.key) for section in sections)
-
-
-def paged(text: str, page: int, again: str) -> str:
-    """One page of a long text, cut at line ends, with how to get the next.
-
-    ``again`` names the call for the next page, without its page number.
-    """
-    pages = _pages(text)
-    if not 1 <= page <= len(pages):
-        return f"Error: there is no page {page}; pages are 1 to {len(pages)}."
-    shown = pages[page - 1]
-    if len(pages) == 1:
-        return shown
-    more = f"; for more call {again} with page={page + 1}" if page < len(pages) else ""
-    return f"{shown}\n[page {page} of {len(pages)}{more}]"
-
-
-def _pages(text: str) -> list[str]:
-    pages: list[str] = []
-    current = ""
-    for line in text.splitlines(keepends=True) or [""]:
-        while len(line) > PAGE_CHARACTERS:
-            cut = line.rfind(" ", 0, PAGE_CHARACTERS)
-            cut = cut + 1 if cut > 0 else PAGE_CHARACTERS
-            if current:
-                pages.append(current)
-                current = ""
-            pages.append(line[:cut])
-            line = line[cut:]
-        if len(current) + len(line) > PAGE_CHARACTERS:
-            pages.append(current)
-            current = ""
-        current += line
-    if current or not pages:
-        pages.append(current)
-    return [page.rstrip("\n") for page in pages]
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A registered tool. ``function`` takes the books first."""
+    """A registered tool. ``function`` takes the books first; ``lister`` is the tool that lists
+    what there is, which an error names as the way on."""
 
     name: str
     domain: ToolDomain
-    group: Literal["browse", "search"]
+    group: Group
     function: Callable[..., ToolResult]
+    lister: str = ""
 
     @property
     def description(self) -> str:
@@ -144,11 +107,17 @@ class Tool:
             return checked
         try:
             result = self.function(books, **checked)
+        except BadOption as error:
+            return failure(f"{error}.", "Correct the argument.")
         except TamError as error:
-            return failure(f"{error}.", "Correct the arguments, or list what there is first.")
-        if result.text.startswith("Error: ") and not result.error:
-            return ToolResult(result.text, (), True)
+            way = f"Call {self.lister} to see what there is." if self.lister else ""
+            return failure(f"{error}.", way or "Correct the arguments.")
         return result
+
+    def subject(self, arguments: Mapping[str, Any]) -> str:
+        """What a call is about: its first argument, whatever the order in which they came."""
+        first = next(iter(self.schema["properties"]), "")
+        return str(arguments.get(first, ""))
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any] | ToolResult:
         schema = self.schema
@@ -209,22 +178,20 @@ _TOOLS: dict[str, Tool] = {}
 F = TypeVar("F", bound=Callable[..., ToolResult])
 
 
-def tool(domain: ToolDomain, group: Literal["browse", "search"] = "browse") -> Callable[[F], F]:
+def tool(domain: ToolDomain, group: Group = "browse", lister: str = "") -> Callable[[F], F]:
     """Register a function as a tool under its own name."""
 
     def register(function: F) -> F:
         name = function.__name__
         if name in _TOOLS:
             raise ValueError(f"two tools are called {name}")
-        _TOOLS[name] = Tool(name, domain, group, function)
+        _TOOLS[name] = Tool(name, domain, group, function, lister)
         return function
 
     return register
 
 
-def tools(
-    domain: ToolDomain | None = None, group: Literal["browse", "search"] | None = None
-) -> tuple[Tool, ...]:
+def tools(domain: ToolDomain | None = None, group: Group | None = None) -> tuple[Tool, ...]:
     """The registered tools, in the order in which a person would use them."""
     # Importing the modules fills the register.
     for module in ("tools_icd", "tools_legal", "tools_search"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from eval.systems.rendering import entry_lines, head, listing, note_lines
-from eval.systems.tooling import Books, ToolResult, failure, paged, seen, tool
+from eval.systems.paging import Part, opened, paged, stretch
+from eval.systems.rendering import entries, head, listing, not_exact, note_lines
+from eval.systems.tooling import Books, ToolResult, failure, tool
 from manuals.icd import CodeView, look_up_code
 from manuals.sections import Manual, Section
 from tam.errors import BadReference, UnknownKey, UnknownYear
@@ -40,15 +41,14 @@ def list_index_terms(books: Books, prefix: str, page: int = 1) -> ToolResult:
             )
             blocks.append(f"{manual.edition.title or manual.source}:\n{names}")
     if not blocks:
-        near = _near_terms(books, wanted)
+        near = _near_terms(books, wanted[:3])
         hint = f"Nearest: {', '.join(near)}. " if near else ""
         return failure(
             f"no main term begins with {prefix!r}.",
             f"{hint}Call list_index_terms with a shorter prefix or a synonym.",
         )
-    return ToolResult(
-        paged("\n\n".join(blocks), page, f'list_index_terms(prefix="{prefix}")'),
-    )
+    again = f'list_index_terms(prefix="{prefix.strip()[:40]}")'
+    return ToolResult(paged("\n\n".join(blocks), page, again))
 
 
 def _main_terms(manual: Manual) -> list[Section]:
@@ -60,11 +60,11 @@ def _near_terms(books: Books, wanted: str) -> list[str]:
         section.key
         for manual in _indexes(books)
         for section in _main_terms(manual)
-        if section.title.casefold().startswith(wanted[:3])
+        if section.title.casefold().startswith(wanted)
     ][:10]
 
 
-@tool("icd")
+@tool("icd", lister="list_index_terms")
 def open_index_entry(books: Books, entry: str, page: int = 1) -> ToolResult:
     """Open one entry of the Alphabetic Index (or of its tables) with all entries below it.
 
@@ -79,10 +79,12 @@ def open_index_entry(books: Books, entry: str, page: int = 1) -> ToolResult:
         except UnknownKey as error:
             problem = problem or error
             continue
-        text = head(manual, section) + "\n\n" + "\n".join(entry_lines(manual, section))
-        shown = paged(text, page, f'open_index_entry(entry="{section.key}")')
-        return ToolResult(shown, seen(manual, section))
-    near = f"Nearest: {', '.join(problem.nearest)}. " if problem and problem.nearest else ""
+        again = f'open_index_entry(entry="{section.key}")'
+        return opened(manual, [head(manual, section), entries(manual, section)], page, again)
+    first = entry.replace(",", " ").split()[:1]
+    names = _near_terms(books, first[0].casefold()) if first else []
+    names = names or list(problem.nearest if problem else ())
+    near = f"Nearest: {', '.join(names)}. " if names else ""
     return failure(
         f"the index has no entry {entry!r}.",
         f'{near}Call list_index_terms(prefix="{entry.strip()[:3]}") to see the main terms.',
@@ -111,7 +113,7 @@ def list_tabular_chapters(books: Books) -> ToolResult:
     return ToolResult(listing(chapters))
 
 
-@tool("icd")
+@tool("icd", lister="list_tabular_chapters")
 def open_tabular_chapter(books: Books, chapter: int, page: int = 1) -> ToolResult:
     """Open a chapter of the Tabular List: its notes and its blocks.
 
@@ -124,7 +126,7 @@ def open_tabular_chapter(books: Books, chapter: int, page: int = 1) -> ToolResul
     return _opened_group(manual, section, page, f"open_tabular_chapter(chapter={chapter})")
 
 
-@tool("icd")
+@tool("icd", lister="list_tabular_chapters")
 def open_tabular_block(books: Books, block: str, page: int = 1) -> ToolResult:
     """Open a block of the Tabular List: its notes and its categories.
 
@@ -150,10 +152,10 @@ def _opened_group(manual: Manual, section: Section, page: int, again: str) -> To
     below = manual.children(section)
     if below:
         parts.append(listing(below))
-    return ToolResult(paged("\n\n".join(parts), page, again), seen(manual, section))
+    return opened(manual, [(parts[0], [(0, section)]), *parts[1:]], page, again)
 
 
-@tool("icd")
+@tool("icd", lister="list_tabular_chapters")
 def open_tabular_code(books: Books, code: str, page: int = 1) -> ToolResult:
     """Open one code of the Tabular List: whether it can be reported, its own and inherited notes,
     the codes above and below it, and its seventh characters.
@@ -169,10 +171,8 @@ def open_tabular_code(books: Books, code: str, page: int = 1) -> ToolResult:
             f"{code!r} is not a code of fiscal year {manual.year}.",
             (f"Nearest: {near}. " if near else "") + "Open its category or look in the index.",
         )
-    return ToolResult(
-        paged(render_code(manual, view), page, f'open_tabular_code(code="{view.code}")'),
-        seen(manual, view.section),
-    )
+    again = f'open_tabular_code(code="{view.code}")'
+    return opened(manual, [(render_code(manual, view), [(0, view.section)])], page, again)
 
 
 def render_code(manual: Manual, view: CodeView) -> str:
@@ -217,7 +217,7 @@ def _validity(view: CodeView) -> str:
     return said
 
 
-@tool("icd")
+@tool("icd", lister="list_guideline_contents")
 def list_guideline_contents(books: Books, under: str = "", page: int = 1) -> ToolResult:
     """List the contents of the Official Guidelines, two levels below a section.
 
@@ -233,14 +233,18 @@ def list_guideline_contents(books: Books, under: str = "", page: int = 1) -> Too
     return ToolResult(paged(listing(rows), page, again))
 
 
-@tool("icd")
+@tool("icd", lister="list_guideline_contents")
 def open_guideline_section(books: Books, section: str, page: int = 1) -> ToolResult:
     """Open one section of the Official Guidelines with all that stands below it.
 
     section: its number, such as "I.C.9.a" or "II.A".
     """
     manual = books.manual("guidelines")
-    found = books.library.look_up(section.strip(), manual.year, "guidelines").section
-    text = head(manual, found) + "\n\n" + manual.subtree_text(found)
-    again = f'open_guideline_section(section="{found.key}")'
-    return ToolResult(paged(text, page, again), seen(manual, found))
+    found = books.library.look_up(section.strip(), manual.year, "guidelines")
+    again = f'open_guideline_section(section="{found.section.key}")'
+    parts: list[Part] = [
+        *not_exact(found),
+        head(manual, found.section),
+        stretch(manual, found.section),
+    ]
+    return opened(manual, parts, page, again)

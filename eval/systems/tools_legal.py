@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from eval.systems.rendering import head, listing
-from eval.systems.tooling import Books, ToolResult, failure, paged, seen, tool
+from eval.systems.paging import Part, opened, paged, stretch
+from eval.systems.rendering import head, listing, not_exact
+from eval.systems.tooling import Books, ToolResult, failure, tool
 from manuals.keys import parse_reference
 from manuals.sections import Manual, Section
 from tam.errors import BadReference
@@ -19,7 +20,7 @@ def list_title18_chapters(books: Books, page: int = 1) -> ToolResult:
     return ToolResult(paged(listing(groups), page, "list_title18_chapters()"))
 
 
-@tool("legal")
+@tool("legal", lister="list_title18_chapters")
 def open_title18_chapter(books: Books, chapter: str, page: int = 1) -> ToolResult:
     """Open a chapter of Title 18: the list of its sections.
 
@@ -31,34 +32,48 @@ def open_title18_chapter(books: Books, chapter: str, page: int = 1) -> ToolResul
     if section is None:
         return failure(f"Title 18 has no chapter {chapter!r}.", "Call list_title18_chapters.")
     rows = [s for s in manual.subtree(section) if re.fullmatch(r"18 U\.S\.C\. § [^ (]+", s.key)]
-    text = head(manual, section) + "\n\n" + listing(rows)
     again = f'open_title18_chapter(chapter="{number}")'
-    return ToolResult(paged(text, page, again), seen(manual, section))
+    parts: list[Part] = [(head(manual, section), [(0, section)]), listing(rows)]
+    return opened(manual, parts, page, again)
 
 
-@tool("legal")
+@tool("legal", lister="list_title18_chapters")
 def open_statute_section(books: Books, citation: str, page: int = 1) -> ToolResult:
     """Open one section or subsection of Title 18 (the statute itself, without its notes).
 
     citation: such as "18 U.S.C. § 924" or "18 USC 922(g)(1)".
     """
     manual = books.manual("title18")
+    other = _other_title(citation)
+    if other:
+        return failure(
+            f"only Title 18 is here, not {other}.",
+            f'Its guideline stands in search_appendix_a(statute="{other}").',
+        )
     found = books.library.look_up(citation, manual.year, "title18")
-    section = found.section
-    text = _statute_text(manual, section)
-    said = "" if found.exact else f"(there is no {found.asked} apart; this is {section.key})\n"
-    text = said + head(manual, section) + "\n\n" + text
-    again = f'open_statute_section(citation="{section.key}")'
-    return ToolResult(paged(text, page, again), seen(manual, section))
+    again = f'open_statute_section(citation="{found.section.key}")'
+    text = stretch(manual, found.section, _statute_end(manual, found.section))
+    return opened(manual, [*not_exact(found), head(manual, found.section), text], page, again)
 
 
-def _statute_text(manual: Manual, section: Section) -> str:
-    """The section's text up to its notes."""
-    end = section.span[1]
-    for child in manual.children(section):
-        if child.kind in ("notes", "note") or child.key.endswith(" Notes"):
-            end = min(end, child.span[0])
-    return manual.text[section.span[0] : end].strip()
+def _other_title(citation: str) -> str:
+    """The key of a statute of another title than 18, else nothing."""
+    try:
+        reference = parse_reference(citation)
+    except BadReference:
+        return ""
+    other = reference.kind == "statute" and not reference.key.startswith("18 U.S.C.")
+    return reference.key if other else ""
+
+
+def _statute_end(manual: Manual, section: Section) -> int:
+    """Where the section's own text ends: at its first note."""
+    notes = (
+        child.span[0]
+        for child in manual.children(section)
+        if child.kind in ("notes", "note") or child.key.endswith(" Notes")
+    )
+    return min(notes, default=section.span[1])
 
 
 @tool("legal")
@@ -85,16 +100,18 @@ def search_appendix_a(books: Books, statute: str, page: int = 1) -> ToolResult:
             f"Appendix A of {manual.year} has no row for {unit}.",
             "It may not list every offense: see §2X5.1, or search for a related statute.",
         )
-    lines = [f"Appendix A, {manual.year} manual"]
+    text = f"Appendix A, {manual.year} manual"
+    marks = []
     for row in rows:
         targets = [
             f"{ref.target} ({ref.condition})" if ref.condition else ref.target
             for ref in row.refs
             if ref.kind == "guideline"
         ]
-        lines.append(f"{row.key.removeprefix('Appendix A > ')}: {', '.join(targets)}")
+        marks.append((len(text) + 1, row))
+        text += f"\n{row.key.removeprefix('Appendix A > ')}: {', '.join(targets)}"
     again = f'search_appendix_a(statute="{unit}")'
-    return ToolResult(paged("\n".join(lines), page, again), seen(manual, *rows))
+    return opened(manual, [(text, marks)], page, again)
 
 
 def appendix_row_matches(key: str, unit: str) -> bool:
@@ -106,7 +123,7 @@ def appendix_row_matches(key: str, unit: str) -> bool:
     return row == unit or (row.startswith(unit) and row[len(unit)] in "(,# ")
 
 
-@tool("legal")
+@tool("legal", lister="list_ussg_contents")
 def list_ussg_contents(books: Books, under: str = "", page: int = 1) -> ToolResult:
     """List the contents of the Guidelines Manual: chapters and parts, or the guidelines of one.
 
@@ -141,7 +158,7 @@ def _group(books: Books, manual: Manual, under: str) -> Section | ToolResult:
     return found.section
 
 
-@tool("legal")
+@tool("legal", lister="list_ussg_contents")
 def open_ussg_subheading(books: Books, heading: str, page: int = 1) -> ToolResult:
     """Open one chapter, part or subheading of the Guidelines Manual: its own text (introductory
     commentary, tables), not the guidelines below it.
@@ -151,30 +168,29 @@ def open_ussg_subheading(books: Books, heading: str, page: int = 1) -> ToolResul
     """
     manual = books.manual("ussg")
     typed = heading.strip()
-    section: Section | ToolResult
+    parts: list[Part] = []
     if re.match(r"(?i)(ussg\s+)?(chapter|ch\.)", typed):
-        section = _group(books, manual, typed)
-        if isinstance(section, ToolResult):
-            return section
-        parts = [manual.own_text(section)]
-        parts += [
-            manual.subtree_text(child)
-            for child in manual.children(section)
-            if child.kind not in GROUPS and child.kind != "guideline"
-        ]
-        below = [c for c in manual.children(section) if c.kind in (*GROUPS, "guideline")]
-        text = "\n\n".join(part for part in parts if part.strip())
+        group = _group(books, manual, typed)
+        if isinstance(group, ToolResult):
+            return group
+        section = group
+        parts = [(head(manual, section), [(0, section)]), manual.own_text(section)]
+        below = []
+        for child in manual.children(section):
+            if child.kind in (*GROUPS, "guideline"):
+                below.append(child)
+            else:
+                parts.append(stretch(manual, child))
         if below:
-            text += "\n\nBelow it:\n" + listing(below)
+            parts.append("Below it:\n" + listing(below))
     else:
-        section = books.library.look_up(typed, manual.year, "ussg").section
-        text = manual.subtree_text(section)
-    text = head(manual, section) + "\n\n" + text
-    again = f'open_ussg_subheading(heading="{section.key}")'
-    return ToolResult(paged(text, page, again), seen(manual, section))
+        found = books.library.look_up(typed, manual.year, "ussg")
+        section = found.section
+        parts = [*not_exact(found), head(manual, section), stretch(manual, section)]
+    return opened(manual, parts, page, f'open_ussg_subheading(heading="{section.key}")')
 
 
-@tool("legal")
+@tool("legal", lister="list_ussg_contents")
 def open_guideline(books: Books, guideline: str, page: int = 1) -> ToolResult:
     """Open one guideline with its commentary (the historical note is left out).
 
@@ -183,10 +199,11 @@ def open_guideline(books: Books, guideline: str, page: int = 1) -> ToolResult:
     manual = books.manual("ussg")
     found = books.library.look_up(guideline, manual.year, "ussg")
     section = found.section
-    dropped = [
-        child for child in manual.children(section) if child.key.endswith(" Historical Note")
+    histories = [
+        child.span[0]
+        for child in manual.children(section)
+        if child.key.endswith(" Historical Note")
     ]
-    end = min((child.span[0] for child in dropped), default=section.span[1])
-    text = head(manual, section) + "\n\n" + manual.text[section.span[0] : end].strip()
+    text = stretch(manual, section, min(histories, default=section.span[1]))
     again = f'open_guideline(guideline="{section.key}")'
-    return ToolResult(paged(text, page, again), seen(manual, section))
+    return opened(manual, [*not_exact(found), head(manual, section), text], page, again)

@@ -61,11 +61,14 @@ def main() -> None:
 
 
 def run(argv: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 a mistake in the input, 130 interrupted."""
+    """Run the command line and exit: 0 done, 2 a mistake in the input, 3 a run that its budget
+    ended, 130 interrupted; 1 for a tool's error value."""
     # Idle threads of a numeric library that spin slow down every other process on the machine.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
-        code = main.main(args=None if argv is None else list(argv), prog_name="tam", standalone_mode=False)
+        code = main.main(
+            args=None if argv is None else list(argv), prog_name="tam", standalone_mode=False
+        )
     except click.exceptions.Abort:
         print("tam: interrupted", file=sys.stderr)
         code = 130

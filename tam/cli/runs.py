@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from eval.policy import POLICIES
-from tam.errors import BadOption, RunError
+from tam.cli.retrieval import retrieval_options, search_option_names, search_settings
+from tam.errors import BadOption
 
 if TYPE_CHECKING:
     from eval.systems.runner import Progress
@@ -36,37 +38,89 @@ SYSTEM_NAMES = (
 @click.option("--base-url", help="An OpenAI-compatible endpoint, such as a local vLLM.")
 @click.option("--temperature", type=float)
 @click.option("--seed", type=int)
-@click.option("--timeout", type=float, default=300.0, show_default=True, help="Seconds a call.")
-@click.option("--retries", type=click.IntRange(0, 20), default=5, show_default=True)
-@click.option("--max-output-tokens", type=click.IntRange(1))
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    help="Seconds a call.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(0, 20),
+    default=5,
+    show_default=True,
+    help="Further tries of a call that was refused for now, timed out or lost its connection.",
+)
+@click.option("--max-output-tokens", type=click.IntRange(1), help="Tokens of one answer.")
 @click.option("--streaming", is_flag=True, help="Read answers as a stream.")
 @click.option(
     "--structured",
     type=click.Choice(["json_schema", "json_object", "text"]),
-    default="json_schema",
-    show_default=True,
-    help="How the answer's form is asked for; take text where an endpoint knows neither.",
+    help="How the answer's form is asked for: by default by schema of OpenAI-compatible endpoints, "
+    "in words of others. Take text where an endpoint knows no schemas.",
 )
-@click.option("-k", "hits", type=click.IntRange(1, 100), default=8, show_default=True)
-@click.option("--retriever", default="hybrid", show_default=True)
-@click.option("--query-mode", type=click.Choice(["whole", "windows"]), default="whole")
-@click.option("--rounds", type=click.IntRange(1, 1000), default=40, show_default=True)
-@click.option("--case-tokens", type=click.IntRange(1), default=400_000, show_default=True)
-@click.option("--repairs", type=click.IntRange(0, 10), default=2, show_default=True)
-@click.option("--year-policy", type=click.Choice(list(POLICIES)), default="exact")
-@click.option("--concurrency", type=click.IntRange(1, 64), default=1, show_default=True)
-@click.option("--requests-per-minute", type=float)
+@click.option(
+    "-k",
+    "hits",
+    type=click.IntRange(1, 100),
+    default=8,
+    show_default=True,
+    help="Hits of the one retrieval of single-pass and retrieval-only.",
+)
+@retrieval_options
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=40,
+    show_default=True,
+    help="Tool calls of one case.",
+)
+@click.option(
+    "--case-tokens",
+    type=click.IntRange(1),
+    default=400_000,
+    show_default=True,
+    help="Tokens in and out after which a case's model must answer.",
+)
+@click.option(
+    "--repairs",
+    type=click.IntRange(0, 10),
+    default=2,
+    show_default=True,
+    help="Times that an answer of the wrong form is asked for again.",
+)
+@click.option(
+    "--year-policy",
+    type=click.Choice(list(POLICIES)),
+    default="exact",
+    show_default=True,
+    help="Which edition to take when a manual has none of the case's year.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Cases at a time.",
+)
+@click.option("--requests-per-minute", type=click.FloatRange(0, min_open=True))
 @click.option("--prices", type=click.Path(path_type=Path), help="JSON price table.")
-@click.option("--max-cost", type=float, help="Dollars; the run stops cleanly before more.")
-@click.option("--max-tokens", type=int, help="Tokens; the run stops cleanly before more.")
+@click.option(
+    "--max-cost", type=click.FloatRange(0), help="Dollars; no call goes out once they are spent."
+)
+@click.option(
+    "--max-tokens", type=click.IntRange(0), help="Tokens; no call goes out once they are used."
+)
 @click.option("--cache", type=click.Path(path_type=Path), help="Keep answers by content here.")
-@click.option("--retry-failed", is_flag=True, help="Run failed cases again, and only these.")
+@click.option("--retry-failed", is_flag=True, help="Run the cases that failed again too.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first cases of the file.")
 @click.option("--allow-remote-phi", is_flag=True, help="Send clinical text to a remote endpoint.")
-def run_system(system: str, **options: object) -> None:
+def run_system(system: str, **options: Any) -> int:
     """Run SYSTEM over cases, with a model or (retrieval-only) without.
 
-    The same command goes on where it was ended; a case that is done is not run again.
+    The same command goes on where it was ended; a case that is done is not run again. Exits with
+    3 when the budget ended it before the last case.
 
     \b
     Example:
@@ -76,29 +130,44 @@ def run_system(system: str, **options: object) -> None:
     """
     from eval.systems.starting import Start, start
 
+    chosen = {name: options.pop(name) for name in search_option_names()}
     line = _ProgressLine()
-    ended = start(Start(system=system, **options), line.show)  # type: ignore[arg-type]
-    line.end()
+    try:
+        ended = start(Start(system=system, search=search_settings(**chosen), **options), line.show)
+    finally:
+        line.end()
     for note in ended.notes:
         click.echo(note, err=True)
-    said = f"{options['out']}: {ended.done} done ({ended.failed} without a prediction)"
-    if ended.left:
-        said += f", {ended.left} left"
-    click.echo(said)
+    used = f", {ended.usage.total:,} tokens" if ended.usage.total else ""
+    used += f", ${ended.cost:.2f}" if ended.cost is not None else ""
+    left = f", {ended.left} left" if ended.left else ""
+    click.echo(f"{options['out']}: {ended.done} done, {ended.failed} of them failed{left}{used}")
     if ended.stopped:
-        raise RunError(f"stopped, {ended.stopped}; raise it and run the same command to go on")
+        click.echo(
+            f"tam: stopped by the budget, {ended.stopped}; raise it and run the same command to "
+            f"go on",
+            err=True,
+        )
+        return 3
+    if ended.failed:
+        click.echo("the failed ones again:  the same command with --retry-failed", err=True)
     click.echo(f"next:  tam score {options['out']}")
+    return 0
 
 
 class _ProgressLine:
-    """One line on a terminal that is written over; elsewhere nothing until the end."""
+    """One line on a terminal that is written over; elsewhere a line once a minute."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
+        self._written = time.monotonic()
 
     def show(self, progress: Progress) -> None:
         if self._live:
             click.echo(f"\r\033[K{progress.line()}", err=True, nl=False)
+        elif time.monotonic() - self._written >= 60:
+            self._written = time.monotonic()
+            click.echo(progress.line(), err=True)
 
     def end(self) -> None:
         if self._live:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from eval.policy import POLICIES
+from retrievers.settings import RETRIEVERS, SearchSettings
 from tam.errors import BadOption
+
+if TYPE_CHECKING:
+    from eval.systems.books import Shelf
+    from eval.systems.tooling import Tool
 
 
 @click.command()
@@ -16,10 +23,12 @@ from tam.errors import BadOption
 @click.option("--year", type=int, help="Edition's year; the newest when not given.")
 @click.option(
     "--year-policy",
+    type=click.Choice(list(POLICIES)),
     default="in-force",
     show_default=True,
-    help="Which edition to take when a manual has none of that year: exact, nearest, in-force, latest.",
+    help="Which edition to take when a manual has none of that year.",
 )
+@click.option("--retriever", type=click.Choice(list(RETRIEVERS)), help="Of the search tools.")
 @click.option("--index", "index_dir", type=click.Path(path_type=Path), help="Index folder to use.")
 @click.option(
     "--manuals", type=click.Path(path_type=Path), help="Folder of official files instead."
@@ -35,15 +44,17 @@ def tool(
     manuals: Path | None,
     as_json: bool,
     as_list: bool,
-) -> None:
-    """Call the tool NAME with its ARGUMENTS, a JSON object.
+    retriever: str | None,
+) -> int:
+    """Call the tool NAME with its ARGUMENTS, a JSON object, as a model would.
+
+    Exits with 1 when the tool answers with an error.
 
     \b
     Example:
       tam tool open_tabular_code '{"code": "E11.22"}' --year 2025
       tam tool --list
     """
-    from eval.systems.books import Shelf
     from eval.systems.tooling import tool_named, tools
 
     if as_list or name is None:
@@ -58,7 +69,7 @@ def tool(
             for found in tools()
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        return
+        return 0
     found = tool_named(name)
     try:
         values = json.loads(arguments)
@@ -68,29 +79,29 @@ def tool(
         ) from error
     if not isinstance(values, dict):
         raise BadOption(f"{arguments!r} is not a JSON object of arguments")
-    library, index = _open(found.domain, index_dir, manuals, found.group == "search")
-    shelf = Shelf(library, found.domain, year_policy if year else "latest", index)
+    shelf = _shelf(found, index_dir, manuals, year_policy if year else "latest", retriever)
     result = found.call(shelf.books(year), values)
-    if as_json:
-        click.echo(
-            json.dumps(
-                {"text": result.text, "sections": result.sections, "error": result.error},
-                indent=2,
-                ensure_ascii=False,
-            )
-        )
-    else:
-        click.echo(result.text)
+    said: dict[str, object] = {
+        "text": result.text,
+        "sections": result.sections,
+        "error": result.error,
+    }
+    click.echo(json.dumps(said, indent=2, ensure_ascii=False) if as_json else result.text)
+    return int(result.error)
 
 
-def _open(domain: str, index_dir: Path | None, manuals: Path | None, searching: bool):  # type: ignore[no-untyped-def]
-    """The library and, where there is one, the index."""
+def _shelf(
+    found: Tool, index_dir: Path | None, manuals: Path | None, policy: str, retriever: str | None
+) -> Shelf:
+    """The books of the tool's domain, from an index folder or from the official files."""
+    from eval.systems.books import Shelf
     from manuals.library import open_manuals
     from retrievers.index import open_index
 
     if manuals is not None:
-        if searching:
+        if found.group == "search":
             raise BadOption("a search tool needs an index; give --index instead of --manuals")
-        return open_manuals(manuals), None
-    index = open_index(index_dir or Path("indexes") / domain)
-    return index.library, index
+        return Shelf(open_manuals(manuals), found.domain, policy)
+    index = open_index(index_dir or Path("indexes") / found.domain)
+    settings = SearchSettings(retriever=retriever) if retriever else None
+    return Shelf(index.library, found.domain, policy, index, settings)
