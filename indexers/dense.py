@@ -39,7 +39,8 @@ def write_dense(
     folder.mkdir(parents=True, exist_ok=True)
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(np.ascontiguousarray(vectors, np.float32))
-    faiss.write_index(index, str(folder / "vectors.faiss"))
+    # Written by Python, whose error for a full disk says so.
+    (folder / "vectors.faiss").write_bytes(faiss.serialize_index(index).data)
     np.save(folder / "starts.npy", starts.astype(np.int64), allow_pickle=False)
     np.save(folder / "spans.npy", spans.astype(np.int32), allow_pickle=False)
     np.save(folder / "twins.npy", _twins(vectors), allow_pickle=False)
