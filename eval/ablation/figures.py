@@ -291,7 +291,8 @@ def _bar_figure(name: str, caption: str, axis: str, measure: str, bars: Sequence
             if bar.dots:
                 axes.plot(bar.dots, [place] * len(bar.dots), "o", color=DARK, alpha=0.5, ms=3)
             else:
-                error = [[bar.mean - bar.low], [bar.high - bar.mean]]
+                # Intervals are rounded and can end a hair's breadth inside the mean.
+                error = [[max(bar.mean - bar.low, 0.0)], [max(bar.high - bar.mean, 0.0)]]
                 axes.errorbar(bar.mean, place, xerr=error, color=DARK, capsize=3, linewidth=1)
             end = max([bar.high, *bar.dots])
             said = ("mean " if bar.dots else "") + number(bar.mean)

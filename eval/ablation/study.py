@@ -264,12 +264,9 @@ def _baseline(table: Mapping[str, Any]) -> Values:
 def _axes(table: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
     axes: dict[str, tuple[Value, ...]] = {}
     for name, values in table.items():
-        found = [
-            _axis_value("axes.", name, value) for value in _listed(f"axes.{name}", values) or [None]
-        ]
-        if not values:
+        if not _listed(f"axes.{name}", values):
             raise StudyError(f"axes.{name}: the list is empty; give its values")
-        # True == 1 in a dict of values, but one axis has values of one kind only.
+        found = [_axis_value("axes.", name, value) for value in values]
         axes[name] = tuple(dict.fromkeys(found))
     return axes
 

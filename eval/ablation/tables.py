@@ -139,11 +139,16 @@ def _markdown(text: str) -> str:
     return text
 
 
-def markdown(summary: Summary) -> str:
+def details(summary: Summary) -> str:
     """The table with what a reader must know, in Markdown."""
-    above = [f"# {_markdown(summary.study.title)}", *map(_markdown, about(summary))]
     below = "\n".join(f"- {_markdown(line)}" for line in legend(summary))
-    return "\n\n".join([*above, markdown_table(summary).rstrip(), below]).rstrip() + "\n"
+    parts = [*map(_markdown, about(summary)), markdown_table(summary).rstrip(), below]
+    return "\n\n".join(parts).rstrip() + "\n"
+
+
+def markdown(summary: Summary) -> str:
+    """``table.md``: the same under the study's title."""
+    return f"# {_markdown(summary.study.title)}\n\n{details(summary)}"
 
 
 _TEX = {

@@ -33,7 +33,15 @@ from retrievers.corpora import DEFAULT_ROOT
     metavar="DIR",
     help="Folder of manuals.  [default: those of the index at --index-root]",
 )
-def ablate(study: Path, out: Path | None, root: Path, manuals: Path | None) -> None:
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Put the table into this Markdown page too, between its marks.",
+)
+def ablate(
+    study: Path, out: Path | None, root: Path, manuals: Path | None, page: Path | None
+) -> None:
     """Run the ablation study of a file and write its tables, figures and report.
 
     Finished cells are kept in the results' folder: a study that was stopped goes on.
@@ -43,6 +51,7 @@ def ablate(study: Path, out: Path | None, root: Path, manuals: Path | None) -> N
       tam ablate studies/year-filter.toml --manuals ../manuals
     """
     from eval.ablation.figures import check_matplotlib
+    from eval.ablation.pages import fill_page
     from eval.ablation.report import write_study
     from eval.ablation.runner import run_study
     from eval.ablation.study import read_study
@@ -58,6 +67,8 @@ def ablate(study: Path, out: Path | None, root: Path, manuals: Path | None) -> N
     summary = write_study(folder, run)
     run.clock["report"] = time.perf_counter() - computed
     run.clock["all"] = time.perf_counter() - begin
+    if page is not None:
+        fill_page(page, summary)
     write_timings(folder / "timings.json", run)
     click.echo("\n".join([found.title, *about(summary), "", text_table(summary), ""]))
     click.echo("\n".join(legend(summary)))
