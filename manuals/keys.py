@@ -13,6 +13,7 @@ from manuals.citations import CHAPTER_NUMBER, GUIDELINE, find_references, ussg_g
 from manuals.codes import CATEGORY, is_code, normalise_code, undotted
 from manuals.reference import SOURCES_OF, Kind, Reference
 from manuals.statutes import DASH, find_statutes, names_of
+from tam.errors import BadReference
 
 __all__ = [
     "EXAMPLES",
@@ -56,7 +57,14 @@ _USSG = r"(?:(?:U\.?S\.?S\.?G\.?|Guidelines(?:\sManual)?)\s?)"
 _USSG_GROUP = re.compile(
     rf"{_USSG}?(?:Chapter|Ch\.?)\s(?P<chapter>{CHAPTER_NUMBER})"
     r"(?:,?\s(?:Part|Pt\.?)\s(?P<part>[A-Z])(?:,?\sSubpart\s(?P<subpart>\d{1,2}))?)?"
-    r"(?P<tail>\s(?:Introductory Commentary|Commentary|Notes?|Historical Note|Background))?",
+    r"(?:\s?(?P<heading>>\s\S.*)|,?\s(?P<tail>.+))?",
+    re.IGNORECASE,
+)
+_SENTENCING_TABLE = re.compile(rf"{_USSG}?(?:the\s)?Sentencing Table", re.IGNORECASE)
+#: sections that the manual has only as one deleted range
+_DELETED = re.compile(
+    rf"{_USSG}?§?§?\s?(?P<first>{GUIDELINE})\s?{DASH}\s?(?P<last>{GUIDELINE})"
+    r"(?P<tail>\sHistorical Note)?",
     re.IGNORECASE,
 )
 _GUIDELINE = re.compile(
@@ -65,12 +73,12 @@ _GUIDELINE = re.compile(
     re.IGNORECASE,
 )
 _NOTE_FIRST = re.compile(
-    r"app(?:lication|\.)\s?note\s?(?P<note>\d{1,2})\s(?:to|of|in|under)\s(?P<rest>.+)",
+    r"app(?:lication|\.)?\s?note\s?(?P<note>\d{1,2})\s(?:to|of|in|under)\s(?P<rest>.+)",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
-    r"(?:(?:comment\.?|cmt\.?|commentary),?\s?\(?\s?(?:n\.|n|note|app(?:lication|\.)\s?note)"
-    r"|app(?:lication|\.)\s?note|n\.|note)\s?(?P<note>\d{1,2})(?:\([A-Za-z0-9]+\))*\)?",
+    r"(?:(?:comment\.?|cmt\.?|commentary),?\s?\(?\s?(?:n\.|n|note|app(?:lication|\.)?\s?note)"
+    r"|app(?:lication|\.)?\s?note|n\.|note)\s?(?P<note>\d{1,2})(?:\([A-Za-z0-9]+\))*\)?",
     re.IGNORECASE,
 )
 _PARTS_OF_GUIDELINES = {
@@ -81,7 +89,9 @@ _PARTS_OF_GUIDELINES = {
         "Historical Note",
         "Statutory Provisions",
         "Introductory Commentary",
+        "Concluding Commentary",
         "Commentary",
+        "Sentencing Table",
     )
 }
 
@@ -93,6 +103,8 @@ _GUIDELINE_SECTION = re.compile(
 _ROMANS = {"1": "I", "2": "II", "3": "III", "4": "IV"}
 _CODE_RANGE = re.compile(rf"(?P<first>{CATEGORY})\s?{DASH}\s?(?P<last>{CATEGORY})", re.IGNORECASE)
 _TABULAR_CHAPTER = re.compile(r"Chapter\s(?P<number>\d{1,2})", re.IGNORECASE)
+_TABULAR_INTRODUCTION = re.compile(r"Introduction(?:\s>\s\S.*)?")
+_TOO_LONG = re.compile(r"[A-Z]\d[0-9AB]\.?[0-9A-Z]{5,}", re.IGNORECASE)
 # A term of an index: starts with a letter, or with a number that is part of a name (2,4-D).
 _TERM = re.compile(r"(?=[^§]*[^\W\d_])(?:[^\W\d_]|['\"‘“(\[]|\d+(?:[,.']\d+)*['’]?-[^\W\d_])[^§>]*")
 _MALFORMED = re.compile(
@@ -130,9 +142,7 @@ def parse_reference(text: str) -> Reference:
     raise _bad(text)
 
 
-def _bad(text: str) -> Exception:
-    from tam.errors import BadReference
-
+def _bad(text: str) -> BadReference:
     shown = text if len(text) <= 60 else text[:57] + "..."
     return BadReference(f"{shown!r} is not a reference; write one like {', '.join(EXAMPLES)}")
 
@@ -150,7 +160,12 @@ def _appendix(text: str) -> Reference | None:
         return None if found["row"] else _make("guideline_section", "Appendix I")
     if not found["row"]:
         return _make("appendix_a", "Appendix A")
+    if found["row"].lower() == "historical note":
+        return _make("appendix_a", "Appendix A", part="Historical Note")
     row = _statute(found["row"])
+    if row is not None and row.part == "Notes":
+        # A row of its own: statutes printed as a note below the section.
+        row = replace(row, key=f"{row.key} note", part="")
     if row is None:
         return _make("appendix_a", f"Appendix A > {found['row']}") if ">" in text else None
     return replace(
@@ -209,6 +224,10 @@ def _code(text: str) -> Reference | None:
     if span is not None:
         first, last = span["first"].upper(), span["last"].upper()
         return _make("code_range", f"{first}-{last}", through=last)
+    if _TOO_LONG.fullmatch(text):
+        raise BadReference(
+            f"{text!r} is too long for a code: no ICD-10-CM code has more than seven characters"
+        )
     return _make("code", normalise_code(text)) if is_code(text) else None
 
 
@@ -216,11 +235,24 @@ def _chapter(text: str) -> Reference | None:
     found = _TABULAR_CHAPTER.fullmatch(text)
     if found is not None:
         return _make("chapter", f"Chapter {int(found['number'])}")
+    if _TABULAR_INTRODUCTION.fullmatch(text):
+        return _make("chapter", text)
+    if _SENTENCING_TABLE.fullmatch(text):
+        return _make("guideline_group", ussg_group("5", "A"), part="Sentencing Table")
     group = _USSG_GROUP.fullmatch(text)
     if group is None:
         return None
     key = ussg_group(group["chapter"], group["part"], group["subpart"])
-    return _make("guideline_group", key, part=(group["tail"] or "").strip().title())
+    part = group["heading"] or _part_of_guidelines(group["tail"] or "")
+    return None if part is None else _make("guideline_group", key, part=part)
+
+
+def _part_of_guidelines(tail: str) -> str | None:
+    """The normal form of a subheading or note; ``None`` for other words, and "" for none."""
+    note = _NOTE.fullmatch(tail)
+    if note is not None:
+        return f"Application Note {int(note['note'])}"
+    return _PARTS_OF_GUIDELINES.get(tail.lower()) if tail else ""
 
 
 def _guideline(text: str) -> Reference | None:
@@ -230,19 +262,18 @@ def _guideline(text: str) -> Reference | None:
         if inner is None or inner.part:
             return None
         return replace(inner, subdivisions=(), part=f"Application Note {int(first['note'])}")
+    deleted = _DELETED.fullmatch(text)
+    if deleted is not None:
+        last = deleted["last"].upper()
+        key = f"§§{deleted['first'].upper()}-{last}"
+        tail = "Historical Note" if deleted["tail"] else ""
+        return _make("guideline", key, through=f"§{last}", part=tail)
     found = _GUIDELINE.fullmatch(text)
-    if found is None:
+    part = _part_of_guidelines(found["tail"] or "") if found is not None else None
+    if found is None or part is None:
         return None
-    reference = _make(
-        "guideline", f"§{found['number'].upper()}", subdivisions=names_of(found["subs"])
-    )
-    if not found["tail"]:
-        return reference
-    note = _NOTE.fullmatch(found["tail"])
-    if note is not None:
-        return replace(reference, subdivisions=(), part=f"Application Note {int(note['note'])}")
-    part = _PARTS_OF_GUIDELINES.get(found["tail"].lower())
-    return replace(reference, part=part) if part else None
+    names = () if part.startswith("Application Note ") else names_of(found["subs"])
+    return _make("guideline", f"§{found['number'].upper()}", subdivisions=names, part=part)
 
 
 def _index_path(text: str) -> Reference | None:

@@ -11,11 +11,13 @@ from manuals.discover import discover
 from manuals.icd import CodeView
 from manuals.keys import Reference, parse_reference
 from manuals.lookup import (
+    NEAREST,
     Match,
     code_view,
+    joint_head,
     keys_of,
     match_reference,
-    nearest_keys,
+    nearest_in,
     why_no_code,
 )
 from manuals.sections import SOURCES, Edition, Manual, Section
@@ -197,7 +199,12 @@ class Library:
         if reference.kind == "code" and manual.source == "tabular":
             line, near = why_no_code(manual, key)
         else:
-            near = nearest_keys(key, manual)
+            newest = {edition.source: edition for edition in reversed(tried)}
+            near = nearest_in(key, map(self._parsed, newest.values()))
+            head = joint_head(manual, reference.key) if manual.source == "ussg" else None
+            if head is not None:
+                near = tuple(dict.fromkeys((head.key, *near)))[:NEAREST]
+                line += f": {head.heading} stands there"
             line += f"; nearest: {', '.join(near)}" if near else ""
         if years:
             line += f"; it is in {', '.join(map(str, years))}: give one of these years"

@@ -24,6 +24,7 @@ _RULE = re.compile(r"^(\* ?){3,}$")
 _LABEL = re.compile(r"^(Historical|Note|Historical Note)$")
 _MARKER = re.compile(r"^(\([A-Za-z0-9]{1,5}\)|\d{1,2}\.|[A-Z]\.|[•⚫●▪*†]+)(\s|$)")
 _BULLET = re.compile(r"^[•⚫●▪*†]")
+_GROUP_HEAD = re.compile(r"^(PART [A-Z] ?[―—–-]|CHAPTER [A-Z]+$)")
 _CONTENTS = "TABLE OF CONTENTS"
 #: parts two cells of a table's row in the text
 CELLS = " | "
@@ -202,7 +203,8 @@ def _cells(line: Line) -> tuple[str, int]:
 
 
 def _joint(before: Row | None, row: Row, right: dict[float, float]) -> str:
-    if before is None:
+    # The head of a part that is not used stands close above the next one.
+    if before is None or (row.line.bold and _GROUP_HEAD.match(row.text)):
         return "\n\n"
     line, last = row.line, before.line
     same_size = abs(line.size - last.size) < 0.08 * max(line.size, last.size)

@@ -65,6 +65,33 @@ TYPED = [
     ("USSG Chapter 2, Part K", "guideline_group", "USSG Chapter 2, Part K"),
     ("Chapter Two, Part A, Subpart 1", "guideline_group", "USSG Chapter 2, Part A, Subpart 1"),
     ("USSG Chapter 4", "guideline_group", "USSG Chapter 4"),
+    ("2K2.1 app note 3", "guideline", "§2K2.1 Application Note 3"),
+    ("app note 3 to 2K2.1", "guideline", "§2K2.1 Application Note 3"),
+    (
+        "USSG Chapter 5, Part A Application Note 1",
+        "guideline_group",
+        "USSG Chapter 5, Part A Application Note 1",
+    ),
+    (
+        "USSG Ch. 5, Pt. A, comment. (n.1)",
+        "guideline_group",
+        "USSG Chapter 5, Part A Application Note 1",
+    ),
+    (
+        "USSG Chapter 3, Part D Concluding Commentary",
+        "guideline_group",
+        "USSG Chapter 3, Part D Concluding Commentary",
+    ),
+    (
+        "USSG Chapter 1, Part A, Subpart 1 > 1. Authority",
+        "guideline_group",
+        "USSG Chapter 1, Part A, Subpart 1 > 1. Authority",
+    ),
+    ("sentencing table", "guideline_group", "USSG Chapter 5, Part A Sentencing Table"),
+    ("§§2b1.2–2b1.3", "guideline", "§§2B1.2-2B1.3"),
+    ("§§2B1.2-2B1.3 Historical Note", "guideline", "§§2B1.2-2B1.3 Historical Note"),
+    ("Appendix A Historical Note", "appendix_a", "Appendix A Historical Note"),
+    ("Appendix A > 31 U.S.C. § 5311 note", "appendix_a", "Appendix A > 31 U.S.C. § 5311 note"),
     ("Appendix A", "appendix_a", "Appendix A"),
     ("Appendix A 18 USC 924(c)", "appendix_a", "Appendix A > 18 U.S.C. § 924(c)"),
     ("Appendix A > 15 U.S.C. § 78dd-1", "appendix_a", "Appendix A > 15 U.S.C. § 78dd-1"),
@@ -79,6 +106,7 @@ TYPED = [
     ("E08-E13", "code_range", "E08-E13"),
     ("C7A–C7A", "code_range", "C7A-C7A"),
     ("Chapter 4", "chapter", "Chapter 4"),
+    ("Introduction > Excludes1", "chapter", "Introduction > Excludes1"),
     ("I.C.2.e", "guideline_section", "I.C.2.e"),
     ("Section I.C.2.e.1", "guideline_section", "I.C.2.e.1"),
     ("1.C.2.e", "guideline_section", "I.C.2.e"),
@@ -131,6 +159,13 @@ def test_refuses_what_is_no_reference(typed: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_examples_of_the_error_are_references(example: str) -> None:
     assert parse_reference(example).full_key
+
+
+@pytest.mark.parametrize("typed", ["S72.002AA", "s72002xxa", "E11.22XXXA"])
+def test_a_code_has_at_most_seven_characters(typed: str) -> None:
+    """Not an entry of the index: the message says what is wrong with it."""
+    with pytest.raises(BadReference, match=f"'{typed}' is too long for a code"):
+        parse_reference(typed)
 
 
 def test_candidates_lead_from_the_subdivision_to_its_unit() -> None:

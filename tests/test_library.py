@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_files import index, tabular, title18, usc_section, write
+from small_files import index, table, tabular, title18, usc_section, write
 
 from manuals.choose import VARIABLE, choose_library
 from manuals.library import Library, open_manuals
@@ -16,6 +16,15 @@ from manuals.store import save_manual
 from tam.errors import BadOption, BadReference, ManualError, TamError, UnknownKey, UnknownYear
 
 NEWER = "<diag><name>E11.29</name><desc>Sweet blood, other kidneys</desc></diag>"
+
+
+NEOPLASM = table(2025, "Neoplasm").replace(
+    b"</letter>",
+    b"""</letter><letter><title>N</title>
+<mainTerm><title>Growth, growing</title><term level="1"><title>brain NEC</title></term></mainTerm>
+<mainTerm><title>Lump, hard</title></mainTerm><mainTerm><title>Lump, soft</title></mainTerm>
+</letter>""",
+)
 
 
 def statute(letter: str) -> str:
@@ -33,6 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "icd10cm/2024/t.xml": tabular(2024),
             "icd10cm/2025/t.xml": tabular(2025, NEWER),
             "icd10cm/2025/i.xml": index(2025),
+            "icd10cm/2025/n.xml": NEOPLASM,
             "title18/2023/t.htm": title18(
                 2023, "20240103", usc_section("32", "Noise", statute("b"))
             ),
@@ -40,7 +50,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 2024,
                 "20250106",
                 usc_section("32", "Noise", "<p class='statutory-body'>(a) None may whistle.</p>")
-                + usc_section("132", "Echo", "<p class='statutory-body'>None may echo.</p>"),
+                + usc_section("132", "Echo", "<p class='statutory-body'>None may echo.</p>")
+                + usc_section("140, 141", "Repealed. Long ago]", "").replace(
+                    "&sect;140", "[&sect;&sect;140"
+                ),
             ),
         },
     )
@@ -52,7 +65,7 @@ def library(folder: Path) -> Library:
 
 
 def test_what_a_library_holds(library: Library) -> None:
-    assert library.sources == ("tabular", "index", "title18")
+    assert library.sources == ("tabular", "index", "neoplasm", "title18")
     assert library.years("title18") == (2023, 2024)
     assert library.years("ussg") == ()
     assert library.problems == ()
@@ -70,6 +83,7 @@ def test_what_a_library_holds(library: Library) -> None:
         # the number as a whole: never 132
         ("18 USC 32", None, "18 U.S.C. § 32", 2024),
         ("18 USC 132", None, "18 U.S.C. § 132", 2024),
+        ("growth > BRAIN", None, "Growth, growing > brain NEC", 2025),
         # gone from the newest edition: the newest that holds it
         ("18 USC 32(b)", None, "18 U.S.C. § 32(b)", 2023),
     ],
@@ -96,6 +110,16 @@ def test_deeper_than_the_tree_goes(library: Library) -> None:
     assert (found.exact, found.asked) == (False, "18 U.S.C. § 32(a)(7)")
 
 
+@pytest.mark.parametrize("typed", ["18 USC 141", "18 USC 141(a)"])
+def test_a_number_under_a_joint_head(library: Library, typed: str) -> None:
+    """``[§§140, 141. Repealed.]`` is where 141 stands, and only it."""
+    found = library.look_up(typed)
+    assert (found.section.key, found.exact) == ("18 U.S.C. § 140", False)
+    assert found.section.citation == "18 U.S.C. §§ 140, 141"
+    with pytest.raises(UnknownKey):
+        library.look_up("18 USC 142")
+
+
 @pytest.mark.parametrize(
     ("typed", "year", "words", "years"),
     [
@@ -105,6 +129,10 @@ def test_deeper_than_the_tree_goes(library: Library) -> None:
         ("Abcess", None, "nearest: Abscess", ()),
         ("Abscess > brian", None, "nearest: Abscess > brain", ()),
         ("E11.99", 2025, "tabular/2025 has no code E11.99", ()),
+        # any case, and of all the indexes
+        ("growht", None, "nearest: Growth, growing", ()),
+        # two terms begin so: neither is chosen
+        ("lump", None, "nearest: Lump, hard, Lump, soft", ()),
     ],
 )
 def test_unknown_keys(
@@ -221,6 +249,10 @@ def test_the_sample_lies_beside_the_data() -> None:
         ("2k2.1", 2016, "§2K2.1"),
         ("s72002a", 2025, "S72.002"),
         ("I.C.2.e.1", 2025, "I.C.2.e.1"),
+        ("USSG Chapter 2, Part J", 2016, "USSG Chapter 2, Part J"),
+        ("Appendix A 18 USC 793(b)", 2025, "Appendix A > 18 U.S.C. § 793(a)–(c)"),
+        ("diabetes > type 2", 2025, "Diabetes, diabetic > type 2"),
+        ("neoplasm > brain", 2025, "Neoplasm, neoplastic > brain NEC"),
     ],
 )
 def test_real_lookups(real_library: Library, typed: str, year: int, key: str) -> None:
@@ -234,6 +266,7 @@ def test_real_lookups(real_library: Library, typed: str, year: int, key: str) ->
     [
         ("F32.A", 2021, "it is in 2025"),
         ("4C1.1", 2016, "it is in 2025"),
+        ("5H1.1", 2025, "§§5H1.1-5H1.12 [Deleted] stands there"),
         ("5H1.1", 2025, "it is in 2016"),
         ("18 USC 932", 2021, "it is in 2022, 2023, 2024, 2025"),
     ],

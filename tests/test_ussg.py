@@ -17,11 +17,12 @@ from small_files import pdf
 
 from manuals.keys import parse_reference
 from manuals.paged import PagedText
-from manuals.pdf import HYPHEN, Hyphens, page_texts, read_lines
+from manuals.pdf import HYPHEN, Fragment, Hyphens, Line, page_texts, read_lines
 from manuals.sections import Edition, Manual, ManualFile, Section
 from manuals.statute_index import StatuteIndex
 from manuals.ussg import parse_ussg
-from manuals.ussg_layout import rows
+from manuals.ussg_blocks import blocks
+from manuals.ussg_layout import measure, rows
 from tam.errors import DamagedFile, EditionConflict, UnrecognisedFile
 
 HERE = Path(__file__).resolve().parent
@@ -364,6 +365,32 @@ def test_paged_text_joins_words_in_both_texts() -> None:
     assert fields["raw_page_starts"] == (0, fields["raw"].index("2 ║"))
 
 
+def printed(text: str, size: float, bold: bool, y: float, x1: float = 480.0) -> Line:
+    font = "Heads-Bold" if bold else "Body"
+    part = Fragment(text, font, size, bold, False, 130.0, x1)
+    return Line(text, 1, 130.0, x1, y - size, y, size, font, bold, False, (part,))
+
+
+def test_a_part_begins_close_below_another() -> None:
+    """PART I, not used, stands right above PART J; a long head goes on in its second line."""
+    lines = [
+        printed("running head", 14.0, True, 50.0),
+        printed("PART I ― [NOT USED]", 13.0, True, 100.0),
+        printed("PART J ― OFFENSES INVOLVING A VERY LONG NAME AND", 13.0, True, 118.0),
+        printed("THE SECOND LINE OF IT", 13.0, True, 134.0, 300.0),
+        *(
+            printed("Text of the size that is most common here.", 11.5, False, y)
+            for y in (160, 174)
+        ),
+    ]
+    found = [row for row in rows(lines) if row.role != "furniture"]
+    heads = [b for b in blocks(found, measure(lines), Hyphens([])) if b.kind == "part"]
+    assert [block.groups for block in heads] == [
+        ("I", "[NOT USED]"),
+        ("J", "OFFENSES INVOLVING A VERY LONG NAME AND THE SECOND LINE OF IT"),
+    ]
+
+
 # -- real editions --------------------------------------------------------------------------------
 
 
@@ -447,6 +474,18 @@ def test_conditions_of_section_371(real_2025: Manual) -> None:
     assert conditions["§2C1.1"].startswith("if conspiracy to defraud")
     assert conditions["§2K2.1"].endswith("18 U.S.C. § 924(c)")
     assert conditions["§2A1.5"] == conditions["§2X1.1"] == ""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("year", [2016, 2025])
+def test_guidelines_stand_in_the_part_of_their_number(real_manuals: Path, year: int) -> None:
+    """2J1.1 in Part J of Chapter 2, and in Subpart 1 where the part has subparts."""
+    manual = parsed(real_manuals, year)
+    for key in (*keys(manual, "guideline"), *keys(manual, "deleted")):
+        chapter, part, subpart = re.findall(r"(\d)([A-Z])(\d+)\.", key)[0]
+        place = f"USSG Chapter {chapter}, Part {part}"
+        deeper = f"{place}, Subpart {subpart}"
+        assert manual.get(key).parent == (deeper if deeper in manual.by_key else place)
 
 
 @pytest.mark.real
