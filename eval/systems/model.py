@@ -41,7 +41,12 @@ def open_model(settings: ModelSettings) -> BaseChatModel:
         from langchain_core.language_models.chat_models import BaseChatModel
     except ImportError as error:
         raise MissingExtra("langchain", "llm", "an end-to-end run with a model") from error
+    provider, _, name = settings.name.partition(":")
     try:
+        if provider == "openai" and name:
+            from eval.systems.openai_chat import StreamedRefusals
+
+            return StreamedRefusals(model=name, **_options(settings))
         model = init_chat_model(settings.name, **_options(settings))
     except ImportError as error:
         raise RunError(
