@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,22 @@ def _save(path: Path, array: npt.NDArray[Any]) -> None:
 _SHORT = 60
 
 
+@dataclass(frozen=True, slots=True)
+class QueryRule:
+    """How a query's terms count.
+
+    ``distinct``: a term that the query repeats counts once, not as often. ``local``: its idf is
+    that of the editions searched, not of the whole index, in which a word of the Tabular List is
+    made common by the Index, the tables and the other years.
+    """
+
+    distinct: bool = False
+    local: bool = False
+
+
+PLAIN = QueryRule()
+
+
 class Bm25:
     """A built BM25 index. Arrays are mapped from the folder and read when first used."""
 
@@ -156,18 +173,14 @@ class Bm25:
         return int(self._blocks[-1])
 
     def scores(
-        self, query: str, rows: Sequence[slice] | None = None, distinct: bool = False
+        self, query: str, rows: Sequence[slice] | None = None, rule: QueryRule = PLAIN
     ) -> Floats:
         """The score of each row of the slices, one after the other; of all rows for ``None``.
 
-        A term that the query repeats counts as often, or once if ``distinct``. A row with no term
-        of the query scores ``floor(query)``.
+        A row with no term of the query scores ``floor`` of the same arguments.
         """
-        numbers, counts = self._query(query)
-        if distinct:
-            counts = np.ones_like(counts)
-        parts = [_bounds(part, len(self)) for part in ([slice(None)] if rows is None else rows)]
-        parts = [(start, stop) for start, stop in parts if start < stop]
+        parts = self._parts(rows)
+        numbers, counts = self._weighted(query, parts, rule)
         scores = np.zeros(sum(stop - start for start, stop in parts), np.float32)
         if not len(numbers):
             return scores
@@ -186,12 +199,39 @@ class Bm25:
         for query in queries:
             yield self.scores(query, rows)
 
-    def floor(self, query: str, distinct: bool = False) -> float:
+    def floor(
+        self, query: str, rows: Sequence[slice] | None = None, rule: QueryRule = PLAIN
+    ) -> float:
         """The score of a row without any term of the query: 0 but for BM25L and BM25+."""
+        if self._constants is None:
+            return 0.0
+        return float(self._constant(*self._weighted(query, self._parts(rows), rule)))
+
+    def _parts(self, rows: Sequence[slice] | None) -> list[tuple[int, int]]:
+        parts = [_bounds(part, len(self)) for part in ([slice(None)] if rows is None else rows)]
+        return [(start, stop) for start, stop in parts if start < stop]
+
+    def _weighted(
+        self, query: str, parts: Sequence[tuple[int, int]], rule: QueryRule
+    ) -> tuple[npt.NDArray[np.int64], Floats]:
+        """The query's known terms and what each posting of theirs counts."""
         numbers, counts = self._query(query)
-        if distinct:
+        if rule.distinct:
             counts = np.ones_like(counts)
-        return float(self._constant(numbers, counts))
+        if rule.local and len(numbers):
+            counts = counts * self._local_idf(numbers, parts) / self.idf[numbers]
+        return numbers, counts
+
+    def _local_idf(
+        self, numbers: npt.NDArray[np.int64], parts: Sequence[tuple[int, int]]
+    ) -> Floats:
+        """``idf`` over the blocks that hold the parts, as if there were no other rows."""
+        held = np.zeros(len(numbers), np.int64)
+        size = 0
+        for first, last in dict.fromkeys(map(self._blocks_of, parts)):
+            held += self._starts[numbers, last] - self._starts[numbers, first]
+            size += int(self._blocks[last] - self._blocks[first])
+        return _idf(held, size)
 
     def numbers(self, text: str) -> list[int]:
         """The distinct known terms of a text as numbers of the vocabulary, ascending."""
@@ -201,9 +241,7 @@ class Bm25:
     @cached_property
     def idf(self) -> Floats:
         """(terms,): ``ln(1 + (N - df + 0.5) / (df + 0.5))``, Lucene's, whatever the variant."""
-        found = (self._starts[:, -1] - self._starts[:, 0]).astype(np.float64)
-        weights: Floats = np.log1p((len(self) - found + 0.5) / (found + 0.5)).astype(np.float32)
-        return weights
+        return _idf(self._starts[:, -1] - self._starts[:, 0], len(self))
 
     def document_frequency(self, term: str) -> int:
         """In how many rows a term stands."""
@@ -342,6 +380,12 @@ class RankBm25:
     ) -> Iterable[Floats]:
         for query in queries:
             yield self.scores(query, rows)
+
+
+def _idf(held: npt.NDArray[np.int64], rows: int) -> Floats:
+    """``ln(1 + (N - df + 0.5) / (df + 0.5))``"""
+    weights: Floats = np.log1p((rows - held + 0.5) / (held + 0.5)).astype(np.float32)
+    return weights
 
 
 def _bounds(part: slice, rows: int) -> tuple[int, int]:

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chunkers.chunk import JOINT, Chunk
-from indexers.bm25 import Bm25, Floats, build_bm25
+from indexers.bm25 import Bm25, Floats, QueryRule, build_bm25
 from indexers.dense import DenseRows
 from indexers.tokenise import TokenOptions
 from manuals.sections import Manual, Section
@@ -122,13 +122,10 @@ class LineRows:
         """The lines' vectors, by chunk."""
         return DenseRows(self.folder / "dense")
 
-    def gram_scores(self, query: str, rows: Sequence[slice]) -> Floats:
-        """The best line's score of each chunk of the slices, one slice after the other.
-
-        An n-gram that the query repeats counts once.
-        """
+    def gram_scores(self, query: str, rows: Sequence[slice], rule: QueryRule) -> Floats:
+        """The best line's score of each chunk of the slices, one slice after the other."""
         parts = [slice(int(self.starts[r.start]), int(self.starts[r.stop])) for r in rows]
-        scores = self.grams.scores(query, parts, distinct=True)
+        scores = self.grams.scores(query, parts, rule)
         begins: list[npt.NDArray[np.int64]] = []
         at = 0
         for part, chunk_rows in zip(parts, rows, strict=True):

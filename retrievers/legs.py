@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
+from indexers.bm25 import PLAIN, QueryRule
 from indexers.dense import DenseRows
 from indexers.folder import StoredIndex
 from retrievers.filters import Allowed
@@ -72,36 +75,37 @@ class LegCache:
 
 
 def bm25_leg(
-    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+    index: StoredIndex,
+    queries: Sequence[str],
+    allowed: Allowed,
+    depth: int,
+    cache: LegCache,
+    rule: QueryRule = PLAIN,
 ) -> Iterable[Ranked]:
     """BM25; rows that share no term with the query are not ranked."""
-    return _bm25(index, queries, allowed, depth, distinct=False)
-
-
-def distinct_bm25_leg(
-    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
-) -> Iterable[Ranked]:
-    """BM25 that counts a term which the query repeats once: ``infection, infected, infective``."""
-    return _bm25(index, queries, allowed, depth, distinct=True)
-
-
-def _bm25(
-    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, distinct: bool
-) -> Iterable[Ranked]:
-    places, rows = index.chunks.id_ranks, allowed.rows
+    places, rows, slices = index.chunks.id_ranks, allowed.rows, allowed.slices
     for query in queries:
-        scores = allowed.keep(index.bm25.scores(query, allowed.slices, distinct))
-        matching = np.flatnonzero(scores != np.float32(index.bm25.floor(query, distinct)))
+        scores = allowed.keep(index.bm25.scores(query, slices, rule))
+        matching = np.flatnonzero(scores != np.float32(index.bm25.floor(query, slices, rule)))
         yield ranked(rows[matching], scores[matching], places, depth)
 
 
 def grams_leg(
-    index: StoredIndex, queries: Sequence[str], allowed: Allowed, depth: int, cache: LegCache
+    index: StoredIndex,
+    queries: Sequence[str],
+    allowed: Allowed,
+    depth: int,
+    cache: LegCache,
+    rule: QueryRule = PLAIN,
 ) -> Iterable[Ranked]:
-    """BM25 over the character n-grams of each row's best line (``indexers.lines``)."""
+    """BM25 over the character n-grams of each row's best line (``indexers.lines``).
+
+    An n-gram that the query repeats counts once: words share many of them by chance.
+    """
     places, rows = index.chunks.id_ranks, allowed.rows
+    rule = replace(rule, distinct=True)
     for query in queries:
-        scores = allowed.keep(index.lines.gram_scores(query, allowed.slices))
+        scores = allowed.keep(index.lines.gram_scores(query, allowed.slices, rule))
         matching = np.flatnonzero(scores)
         yield ranked(rows[matching], scores[matching], places, depth)
 
@@ -183,13 +187,17 @@ def _rescored(
 
 Leg = Callable[[StoredIndex, Sequence[str], Allowed, int, LegCache], Iterable[Ranked]]
 
-LEGS: Mapping[str, Leg] = MappingProxyType(
-    {
-        "bm25": bm25_leg,
-        "bm25 distinct": distinct_bm25_leg,
-        "dense": dense_leg,
-        "rank_bm25": rank_bm25_leg,
-        "grams": grams_leg,
-        "lines": lines_leg,
-    }
+#: legs that count a query's terms by a rule
+TERM_LEGS: Mapping[str, Callable[..., Iterable[Ranked]]] = MappingProxyType(
+    {"bm25": bm25_leg, "grams": grams_leg}
 )
+LEGS: Mapping[str, Leg] = MappingProxyType(
+    {**TERM_LEGS, "dense": dense_leg, "rank_bm25": rank_bm25_leg, "lines": lines_leg}
+)
+
+
+def leg_under(name: str, rule: QueryRule) -> tuple[str, Leg]:
+    """The leg of a name under a rule, and the name of its lists in a cache."""
+    if rule == PLAIN or name not in TERM_LEGS:
+        return name, LEGS[name]
+    return f"{name} {rule}", partial(TERM_LEGS[name], rule=rule)

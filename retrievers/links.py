@@ -47,9 +47,9 @@ LINKS_LEG = "links"
 POINTING = 100
 HALF = 100.0
 TARGETS = 10
-LEAST = 0.5
+LEAST = 0.7
 LINK_WEIGHT = 2.0
-WHOLE_MATCH = 0.8
+WHOLE_MATCH = 0.3
 
 #: what a link of each kind is worth: to be sent there is more than to be told of it
 WEIGHTS: Mapping[str, float] = MappingProxyType(

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from indexers.folder import StoredIndex
 from retrievers.filters import Allowed, allowed_rows
 from retrievers.fusion import FUSIONS, rrf
-from retrievers.legs import LEGS, LegCache
+from retrievers.legs import LegCache, leg_under
 from retrievers.links import LINKS_LEG, Linked, linked, pointing_filter
 from retrievers.passages import PASSAGE_FUSIONS, cut_passages
 from retrievers.ranks import EMPTY, Ranked, Rows, ranked
@@ -177,8 +177,7 @@ class Pipeline:
         """One leg's lists for the tasks of one filter: those kept, then those missing."""
         name = self.stored.manifest.inputs
         # A leg under another rule is a list of its own in the cache.
-        rule = f"{leg} distinct" if self.settings.query_terms == "distinct" else leg
-        rule = rule if rule in LEGS else leg
+        rule, run = leg_under(leg, self.settings.query_rule)
         missing: list[_Task] = []
         for task in tasks:
             kept = self.cache.get(name, rule, wanted, task.text, self.depth)
@@ -188,7 +187,7 @@ class Pipeline:
                 yield (leg, task), kept
         if missing:
             texts = [task.text for task in missing]
-            lists = LEGS[rule](self.stored, texts, self.allowed[wanted], self.depth, self.cache)
+            lists = run(self.stored, texts, self.allowed[wanted], self.depth, self.cache)
             for task, each in zip(missing, lists, strict=True):
                 self.cache.put(name, rule, wanted, task.text, self.depth, each)
                 yield (leg, task), each

@@ -8,6 +8,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from indexers.bm25 import QueryRule
 from retrievers.fusion import FUSIONS, RRF_K
 from retrievers.passages import PASSAGE_FUSIONS, PASSAGE_WORDS
 from tam.errors import BadOption
@@ -27,6 +28,7 @@ RETRIEVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 LINE_LEGS = frozenset({"grams", "lines"})
 DENSE_LEGS = frozenset({"dense", "lines"})
 QUERY_TERMS = ("counts", "distinct")
+IDF = ("index", "editions")
 QUERY_MODES = ("whole", "windows")
 LINKS = ("off", "on")
 
@@ -48,6 +50,7 @@ class SearchOptions(TypedDict, total=False):
     references: bool
     links: str
     query_terms: str
+    idf: str
     fusion: str
     weights: Weights
     rrf_k: int
@@ -70,6 +73,8 @@ class SearchSettings:
     - ``links``: ``on`` lets hits bring the sections that they point to (see ``links.py``).
     - ``query_terms``: BM25 counts a term as often as the query holds it (``counts``) or once
       (``distinct``).
+    - ``idf``: of BM25, over the whole index (``index``) or over the editions searched
+      (``editions``).
     - ``fusion`` of the legs: ``rrf`` (with ``rrf_k``), ``minmax`` or ``zscore``, with ``weights``
       by leg (1 where none is given), over the first ``depth`` of each leg (at least k).
     - ``reranker``: name or folder of a cross-encoder that orders the first ``rerank_depth``
@@ -85,6 +90,7 @@ class SearchSettings:
     references: bool = True
     links: str = "off"
     query_terms: str = "counts"
+    idf: str = "index"
     fusion: str = "rrf"
     weights: Weights = ()
     rrf_k: int = RRF_K
@@ -98,6 +104,7 @@ class SearchSettings:
         _one_of("passage fusion", self.passage_fusion, PASSAGE_FUSIONS)
         _one_of("links", self.links, LINKS)
         _one_of("query terms", self.query_terms, QUERY_TERMS)
+        _one_of("idf", self.idf, IDF)
         _one_of("fusion", self.fusion, FUSIONS)
         _count("passage words", self.passage_words, 8)
         _count("rrf_k", self.rrf_k, 0)
@@ -120,6 +127,11 @@ class SearchSettings:
         """The weight of each of ``legs``."""
         given = dict(self.weights)
         return tuple(float(given.get(leg, 1.0)) for leg in self.legs)
+
+    @property
+    def query_rule(self) -> QueryRule:
+        """How BM25 counts the query's terms."""
+        return QueryRule(self.query_terms == "distinct", self.idf == "editions")
 
     def with_options(self, options: Mapping[str, Any]) -> SearchSettings:
         """These settings with some fields replaced. Raises ``BadOption`` for an unknown one."""

@@ -9,7 +9,7 @@ import click
 
 from retrievers.fusion import FUSIONS
 from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import LINKS, QUERY_MODES, QUERY_TERMS, RETRIEVERS, SearchSettings
+from retrievers.settings import IDF, LINKS, QUERY_MODES, QUERY_TERMS, RETRIEVERS, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,6 +35,13 @@ _OPTIONS = (
         default="counts",
         show_default=True,
         help="BM25 counts a repeated word of the query as often, or once.",
+    ),
+    click.option(
+        "--idf",
+        type=click.Choice(IDF),
+        default="index",
+        show_default=True,
+        help="Rarity of a word in the whole index, or in the editions searched.",
     ),
     click.option("--reranker", metavar="MODEL", help="A cross-encoder: a name or a folder."),
     click.option(
