@@ -619,3 +619,22 @@ def test_the_command_refuses_a_bad_file(tmp_path: Path) -> None:
     path = write(tmp_path, "title = 3\n")
     result = CliRunner().invoke(ablate, [str(path)])
     assert isinstance(result.exception, TamError)
+
+
+# -- the real manuals
+
+
+@pytest.mark.real
+def test_the_printed_numbers_of_the_bm25_study(real_manuals: Path, tmp_path: Path) -> None:
+    """The page's table is what two of its cells give now."""
+    folder = Path(__file__).parent.parent / "studies"
+    page = (folder / "bm25.md").read_text(encoding="utf-8")
+    text = (folder / "bm25.toml").read_text(encoding="utf-8").split("[axes]")[0]
+    study = read_study(write(tmp_path, text + '[axes]\nstemmer = ["none"]\n'))
+    found = summarise(run_study(study, tmp_path / "out", tmp_path / "indexes", real_manuals))
+    assert len(found.queries) == 2000
+    for row in found.rows:
+        line = next(line for line in page.splitlines() if line.startswith(f"| {row.cell.name} |"))
+        printed = [float(number) for number in re.findall(r"(?<![\w.\[])0\.\d{3}(?!\d)", line)]
+        for mean in row.means:
+            assert round(float(mean), 3) in printed

@@ -11,7 +11,8 @@
 | `retriever`, `query_mode`, `passage_fusion`, `passage_words` | as `tam search` | search |
 | `fusion`, `weights`, `rrf_k`, `depth` | `weights` is a table: `{bm25 = 1.0, dense = 0.5}` | search |
 | `references`, `links` | on or off | search |
-| `query_terms` | `counts`, `distinct` | search |
+| `query_terms`, `idf` | `counts` or `distinct`; `index` or `editions` | search |
+| `statistics` | `index`, `source`: of what BM25's idf and lengths are | index |
 | `reranker`, `rerank_depth` | cross-encoder or `none`; how many it orders | search |
 | `filter` | `off`, `year`, or `as_of` (the last day of the query's year) | search |
 | `k` | the k of measures written with `@k` | measuring |
@@ -29,6 +30,7 @@ from retrievers.fusion import FUSIONS
 from retrievers.passages import PASSAGE_FUSIONS
 from retrievers.settings import (
     DENSE_LEGS,
+    IDF,
     LINE_LEGS,
     QUERY_MODES,
     QUERY_TERMS,
@@ -37,7 +39,7 @@ from retrievers.settings import (
 )
 from tam.errors import BadOption
 from tam.models import model_folder
-from tam.settings import BM25_VARIANTS, PRESETS, STEMMERS, STOPWORDS, BuildSettings
+from tam.settings import BM25_VARIANTS, PRESETS, STATISTICS, STEMMERS, STOPWORDS, BuildSettings
 
 Value = str | int | float | bool | tuple[tuple[str, float], ...] | None
 Part = Literal["build", "search", "cell"]
@@ -137,10 +139,12 @@ def _axes() -> Mapping[str, Axis]:
         of_build("stemmer", _choice(*STEMMERS)),
         of_build("stopwords", _choice(*STOPWORDS)),
         of_build("lines", _switch),
+        of_build("statistics", _choice(*STATISTICS)),
         of_build("expand_documents", _switch),
         of_search("retriever", _choice(*RETRIEVERS)),
         of_search("query_mode", _choice(*QUERY_MODES)),
         of_search("query_terms", _choice(*QUERY_TERMS)),
+        of_search("idf", _choice(*IDF)),
         of_search("passage_fusion", _choice(*PASSAGE_FUSIONS)),
         of_search("passage_words", _whole(1)),
         of_search("fusion", _choice(*FUSIONS)),

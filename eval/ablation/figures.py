@@ -141,11 +141,10 @@ def _curves(summary: Summary) -> Drawn:
         figure.legend(loc="outside right upper", frameon=False, fontsize=8)
 
     caption = "Recall against k over sections, with 95 % intervals."
-    left = len(summary.rows) - len(rows)
-    if left:
+    if len(rows) < len(summary.rows):
         caption += (
-            f" Shown are the baseline, named cells and the best by {summary.study.labels[0]}; of "
-            f"cells with equal curves the first. The other {left} are in the table below."
+            f" Shown are the baseline, named cells and the best by {summary.study.labels[0]}, of "
+            f"cells with equal curves the first; the table has all {len(summary.rows)}."
         )
     return _draw("recall-at-k", caption, 3.8, paint)
 
@@ -234,9 +233,12 @@ def _factors(summary: Summary) -> Iterator[Drawn]:
             continue
         caption = f"{first} by {axis}. "
         if study.mode == "grid":
-            caption += "Bars are means over all cells with this value, dots the single cells."
+            caption += "Bars are means over the cells with this value, dots the single cells"
+            marked = any(row.mark for row in summary.rows)
+            caption += ", marked cells only where there are no others." if marked else "."
         else:
             caption += "The other settings are the baseline's; whiskers are 95 % intervals."
+        caption += " Grey is the baseline's value."
         yield _bar_figure(f"factor-{axis}", caption, axis, first, bars)
     named = [row for at, row in enumerate(summary.rows) if row.cell.named or not at]
     if len(named) > 1:
@@ -265,12 +267,16 @@ def _grid_bars(summary: Summary, axis: str) -> list[_Bar]:
     bars = []
     for value in summary.study.axes[axis]:
         cells = [row for row in summary.rows if row.cell.by_axis[axis] == value]
-        means = [float(row.means[0]) for row in cells]
+        # A circular or leaking number must not lift the mean of another factor's value.
+        plain = [row for row in cells if not row.mark]
+        marks = "" if plain else "".join(sorted({mark for row in cells for mark in row.mark}))
+        means = tuple(float(row.means[0]) for row in plain or cells)
         if means:
             mean = float(np.mean(means))
             own = summary.rows[0].cell.by_axis[axis] == value
             label = shown(value) + (" (baseline)" if own else "")
-            bars.append(_Bar(label, mean, mean, mean, own, False, tuple(means)))
+            label += "".join(f" [{mark}]" for mark in marks)
+            bars.append(_Bar(label, mean, mean, mean, own, bool(marks), means))
     return bars
 
 

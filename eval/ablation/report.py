@@ -16,7 +16,7 @@ Texts of queries are shown for sets made from the manuals only, never those of c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from eval.ablation.axes import AXES, shown
 from eval.ablation.figures import Drawn, figures, write_figures
 from eval.ablation.results import write_results
 from eval.ablation.runner import StudyRun
-from eval.ablation.summary import Row, Summary, summarise
+from eval.ablation.summary import Row, Summary, Worst, summarise
 from eval.ablation.tables import (
     ARROWS,
     about,
@@ -53,6 +53,8 @@ from tam.files import write_json, write_text
 
 #: longest text of a query that is shown
 SHOWN = 100
+#: golds of a query that are named before it is said how many more there are
+GOLDS = 6
 
 
 def write_study(folder: Path, run: StudyRun) -> Summary:
@@ -205,29 +207,37 @@ def _worst(summary: Summary) -> Iterator[Html]:
     if not summary.worst:
         yield paragraph("Every cell answers every query in full.")
         return
+    best = summary.rows[summary.best].cell.name if summary.best else ""
     yield paragraph(
         f"Lowest {measure} on average over the cells. {summary.unfound:,} of "
-        f"{len(summary.queries):,} queries have {measure} 0 in every cell. Ranks are those of the "
-        f"golds among sections; a dash is a gold that was not found."
+        f"{len(summary.queries):,} queries have {measure} 0 in every cell. Behind each gold stands "
+        "its rank among sections in the baseline"
+        + (f", then in the cell {best}" if best else "")
+        + "; a dash is a gold that was not found."
     )
     texts = _texts(summary.run)
-    best = summary.rows[summary.best].cell.name if summary.best else ""
     rows = [
-        [
-            each.query_id,
-            texts.get(each.query_id, ""),
-            joined([element("span", name) for name in each.golds], "; "),
-            number(each.mean),
-            _ranks(each.ranks[0]),
-            *([_ranks(each.ranks[1])] if best else []),
-        ]
+        [each.query_id, *([texts[each.query_id]] if texts else []), number(each.mean), _golds(each)]
         for each in summary.worst
     ]
-    head = ["query", "text", "golds", f"mean {measure}", "ranks, baseline"]
-    head += [f"ranks, {best}"] if best else []
-    if not texts:
-        head, rows = [h for h in head if h != "text"], [[r[0], *r[2:]] for r in rows]
-    yield table(head, rows, numbers=range(len(head) - 2 - bool(best), len(head)))
+    head = ["query", *(["text"] if texts else []), f"mean {measure}", "golds: ranks"]
+    yield table(head, rows, numbers=[len(head) - 2])
+
+
+def _golds(worst: Worst) -> Html:
+    """The first golds with their ranks, and how many more there are."""
+    shown_golds = []
+    same = worst.ranks[0] == worst.ranks[1]
+    for gold, before, after in zip(worst.golds, *worst.ranks, strict=True):
+        ranks = _rank(before) if same else f"{_rank(before)} → {_rank(after)}"
+        shown_golds.append(joined([f"{gold}: ", element("b", ranks)]))
+    more = len(shown_golds) - GOLDS
+    held = joined(shown_golds[:GOLDS], "; ")
+    return joined([held, f" and {more} more"]) if more > 0 else held
+
+
+def _rank(rank: int) -> str:
+    return str(rank) if rank else "–"
 
 
 def _texts(run: StudyRun) -> dict[str, str]:
@@ -238,10 +248,6 @@ def _texts(run: StudyRun) -> dict[str, str]:
         query.query_id: query.text if len(query.text) <= SHOWN else query.text[: SHOWN - 1] + "…"
         for query in run.query_set.queries
     }
-
-
-def _ranks(ranks: Iterable[int]) -> str:
-    return ", ".join(str(rank) if rank else "–" for rank in ranks)
 
 
 def _settings(summary: Summary) -> Iterator[Html]:
