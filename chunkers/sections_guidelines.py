@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from chunkers.chunk import Piece
 from chunkers.cut import Cutter, Span, trim
-from chunkers.finish import slugify
-from chunkers.layout import chunk_text
+from chunkers.layout import numbered_parts
 from manuals.sections import Manual, Section
 
 
@@ -55,17 +54,7 @@ def _parts(
     context = _context(manual, cutter, path)
     again = _context(manual, cutter, (*section.path, section.heading))
     spans = [span] if cutter.bounded(span, context) else cutter.cut(span, again)
-    for number, part in enumerate(spans, start=1):
-        above = context if number == 1 else again
-        yield Piece(
-            slug=slugify(section.key) + (f"/{number}" if len(spans) > 1 else ""),
-            kind=section.kind,
-            section=section,
-            span=part,
-            context=above,
-            text=chunk_text(above, manual.text[part[0] : part[1]]),
-            part=(number, len(spans)) if len(spans) > 1 else None,
-        )
+    yield from numbered_parts(manual, section, section.kind, spans, (context, again))
 
 
 def _has_text(manual: Manual, section: Section, first: int) -> bool:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from chunkers.chunk import Piece
 from chunkers.cut import Cutter, Span, trim
-from chunkers.finish import slugify
-from chunkers.layout import chunk_text
+from chunkers.layout import numbered_parts
 from manuals.sections import SOURCE_TITLES, Manual, Section
 from manuals.usc_body import SUBDIVISIONS
 
@@ -236,18 +235,8 @@ class _Title:
             again = self.cutter.shorten(again)
             longer = max(context, again, key=len)
             spans = self.cutter.cut(span, longer)
-        for number, part in enumerate(spans, start=1):
-            above = context if number == 1 else again
-            yield Piece(
-                slug=slugify(section.key) + (f"/{number}" if len(spans) > 1 else ""),
-                kind=kind,
-                section=section,
-                span=part,
-                context=above,
-                text=chunk_text(above, self.manual.text[part[0] : part[1]]),
-                title=title or self._title(section),
-                part=(number, len(spans)) if len(spans) > 1 else None,
-            )
+        title = title or self._title(section)
+        yield from numbered_parts(self.manual, section, kind, spans, (context, again), title)
 
     def _continued(self, section: Section) -> str:
         """Context of a later part: the unit's own opening is above it too."""

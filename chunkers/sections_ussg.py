@@ -18,7 +18,7 @@ from itertools import groupby
 from chunkers.chunk import Piece
 from chunkers.cut import Cutter, Span, trim
 from chunkers.finish import slugify
-from chunkers.layout import chunk_text
+from chunkers.layout import chunk_text, numbered_parts
 from manuals.sections import SOURCE_TITLES, Manual, Section
 from manuals.ussg_layout import CELLS
 
@@ -163,18 +163,8 @@ class _Guidelines:
                 spans = self._table_rows(span, again)
             else:
                 spans = self.cutter.cut(span, max(context, again, key=len))
-        for number, part in enumerate(spans, start=1):
-            above = context if number == 1 else again
-            yield Piece(
-                slug=slugify(section.key) + (f"/{number}" if len(spans) > 1 else ""),
-                kind=kind,
-                section=section,
-                span=part,
-                context=above,
-                text=chunk_text(above, self.manual.text[part[0] : part[1]]),
-                title=self._title(section),
-                part=(number, len(spans)) if len(spans) > 1 else None,
-            )
+        title = self._title(section)
+        yield from numbered_parts(self.manual, section, kind, spans, (context, again), title)
 
     # -- tables
 

@@ -35,7 +35,9 @@ _HEADS: dict[str, BlockKind] = {
 _SKIPPED = frozenset({"script", "style", "head", "noscript", "form", "nav", "button"})
 _COMMENT = re.compile(r"\s*(?P<name>[a-z-]+):(?P<value>.*)", re.DOTALL)
 _CURRENT = re.compile(r"currentthrough:(\d{8})")
-_FOOTNOTE_TEXT = re.compile(r"\[?\d{1,2}\]? So in original\b")
+_FOOTNOTE_TEXT = re.compile(
+    r"\[?\d{1,2}\]? (?:So in original\b|Section catchline\b|See [^.]{1,60} notes? below\.)"
+)
 # A footnote's anchor that was left as a link: [1](#2281a_1_target)
 _LINKED_ANCHOR = re.compile(r"\[(\d{1,2})\]\(#[^)\s]*\)")
 

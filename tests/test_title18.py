@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from make_sample_title18 import html_of
+from small_files import title18, usc_section
 
 from manuals.discover import discover
 from manuals.enumeration import Placement, heading_after, lead, ordinals, roman
@@ -218,6 +219,34 @@ def test_footnotes_do_not_stick_to_words_and_stay_with_their_section(sample: Man
     assert "a juvenile[1] unless" in sample.subtree_text(sample.get(USC + "922(x)(1)"))
     assert sample.own_text(sample.get(USC + "922 Footnotes")).startswith("1 So in original.")
     assert sample.get(USC + "2282A Footnotes").kind == "footnotes"
+
+
+@pytest.mark.parametrize(
+    ("words", "apart"),
+    [
+        ("1 See References in Text note below.", True),
+        ("2 See 1994 and 1996 Amendment notes below.", True),
+        ("1 Section catchline editorially supplied.", True),
+        ("1 So in original. Probably two words.", True),
+        ("10 See that this is done.", False),
+    ],
+)
+def test_footnotes_at_the_end_of_the_notes_are_the_sections(
+    tmp_path: Path, gpo: Manual, words: str, apart: bool
+) -> None:
+    """The annual form prints them as paragraphs of the last note."""
+    section = usc_section("32", "Noise", "<p class='statutory-body'>None may hum.</p>")
+    notes = (
+        "<!-- field-start:notes --><h4 class='note-head'>Amendments</h4>"
+        f"<p class='note-body'>Nothing.</p><p class='note-body'>{words}</p>"
+        "<!-- field-end:notes -->"
+    )
+    page = tmp_path / "t.htm"
+    page.write_bytes(title18(2024, "20250106", section + notes))
+    manual = parse_title18([page], gpo.edition)
+    note = manual.own_text(manual.get(USC + "32 Notes > Amendments"))
+    assert (words in note) is not apart
+    assert (USC + "32 Footnotes" in manual.by_key) is apart
 
 
 def test_words_after_a_list_stand_with_its_sentence(sample: Manual) -> None:
@@ -431,3 +460,14 @@ def test_both_forms_give_the_same_statute(real: dict[int, Manual], real_manuals:
             for manual in (other, real[2023])
         ]
         assert words[0] == words[1], section.key
+    # The annual form has no tables of contents, and so no footnotes of chapters.
+    feet = [
+        {
+            section.key
+            for section in manual.sections
+            if section.kind == "footnotes" and section.parent in other.by_key and "§" in section.key
+        }
+        for manual in (other, real[2023])
+    ]
+    assert feet[0] == feet[1]
+    assert feet[0]
