@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from eval.systems.answers import ANSWERS, IcdAnswer, LegalAnswer
 from eval.systems.outcome import Outcome, Work
 from eval.systems.prompting import render
+from eval.systems.tooling import tools
 
 Answer = IcdAnswer | LegalAnswer
 
@@ -26,6 +27,18 @@ def text_of(message: BaseMessage) -> str:
         if isinstance(block, str) or block.get("type") in ("text", "output_text")
     ]
     return "".join(parts)
+
+
+def listener(work: Work) -> Callable[[AIMessage], None]:
+    """Keeps every message of the model among the case's steps."""
+    own = {tool.name for tool in tools(work.domain)}
+
+    def hear(message: AIMessage) -> None:
+        refusal = str(message.additional_kwargs.get("refusal") or "")
+        others = [f"{c['name']} {c['args']}" for c in message.tool_calls if c["name"] not in own]
+        work.hear(text_of(message) or refusal, others)
+
+    return hear
 
 
 def read_answer(text: str, domain: str) -> Answer:
@@ -80,26 +93,21 @@ def response_format(work: Work) -> dict[str, Any]:
     return {"extra_body": {"response_format": wanted}}
 
 
-def ask(work: Work, messages: Sequence[BaseMessage], stage: str = "") -> Outcome:
+def ask(work: Work, messages: Sequence[BaseMessage]) -> Outcome:
     """Ask for the answer and check it; repair at most ``limits.repairs`` times."""
     if work.model is None:
         raise ValueError("a system with a model was called without one")
     conversation = list(messages)
-    return settle(
-        work, conversation, work.model.invoke(conversation, **response_format(work)), stage
-    )
+    return settle(work, conversation, work.model.invoke(conversation, **response_format(work)))
 
 
-def settle(
-    work: Work, conversation: list[BaseMessage], last: BaseMessage, stage: str = ""
-) -> Outcome:
+def settle(work: Work, conversation: list[BaseMessage], last: BaseMessage) -> Outcome:
     """The outcome of a conversation whose last message should be the answer."""
     if work.model is None:
         raise ValueError("a system with a model was called without one")
     problem = ""
     for attempt in range(work.limits.repairs + 1):
         text = text_of(last)
-        work.say("model", text, stage)
         try:
             return answered(read_answer(text, work.domain))
         except ValueError as error:
@@ -109,7 +117,7 @@ def settle(
         question = render(
             "repair", problem=problem, domain=work.domain, year=work.books.years_text()
         )
-        work.say("user", question, stage)
+        work.say("user", question)
         conversation += [AIMessage(text), HumanMessage(question)]
         last = work.model.invoke(conversation, **response_format(work))
     return Outcome("unparsed", None, detail=problem)

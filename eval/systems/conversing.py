@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from eval.systems.answering import ask, settle, text_of
+from eval.systems.answering import ask, settle
 from eval.systems.outcome import Outcome, Work
 from eval.systems.prompting import render
 from eval.systems.tooling import Tool, tools
@@ -55,8 +55,6 @@ def _converse(work: Work, prompt: str, offered: Sequence[Tool]) -> Outcome:
         if not reply.tool_calls and not reply.invalid_tool_calls:
             return settle(work, messages, reply)
         messages.append(reply)
-        if text_of(reply).strip():
-            work.say("model", text_of(reply))
         for call in reply.tool_calls:
             tool = by_name.get(call["name"])
             if tool is None:

@@ -102,16 +102,16 @@ def solve(work: Work) -> Outcome:
     reports: list[dict[str, str]] = []
     stages = STAGES[work.domain]
     for position, stage in enumerate(stages):
+        work.stage = stage.name
         if stage.name == ON_DEMAND and not _wants_review(reports):
-            work.say("note", "not needed, says the report before", stage.name)
+            work.say("note", "not needed, says the report before")
             continue
         final = position == len(stages) - 1
         messages = _run(work, stage, reports, final)
         last = messages[-1]
         if final:
-            return settle(work, messages[:-1], last, stage.name)
+            return settle(work, messages[:-1], last)
         report = text_of(last).strip() or "(no report)"
-        work.say("report", report, stage.name)
         reports.append({"stage": stage.name, "text": report[:REPORT_CHARACTERS]})
     raise ValueError("a harness without a last stage")
 
@@ -144,10 +144,11 @@ def _run(work: Work, stage: Stage, reports: list[dict[str, str]], final: bool) -
         ask_review=stage.name == "tabular-check",
     )
     material = render("harness_case", case=work.case.text, reports=reports)
-    work.say("system", rules, stage.name)
+    work.say("system", rules)
+    work.say("user", material)
     agent = create_deep_agent(
         work.model,
-        [_langchain_tool(work, name, stage.name) for name in stage.tools],
+        [_langchain_tool(work, name) for name in stage.tools],
         system_prompt=rules,
         skills=[f"/skills/{work.domain}/"],
         # In memory: an agent that sums its conversation up writes it into its files, and clinical
@@ -160,6 +161,7 @@ def _run(work: Work, stage: Stage, reports: list[dict[str, str]], final: bool) -
     try:
         state = agent.invoke({"messages": [start], "files": _skills(work.domain)}, config)
     except GraphRecursionError:
+        work.say("note", "this worker reached its limit of steps")
         return [start, AIMessage("(this worker reached its limit of steps)")]
     messages: list[BaseMessage] = state["messages"]
     return messages
@@ -180,13 +182,13 @@ def _skills(domain: str) -> dict[str, Any]:
     }
 
 
-def _langchain_tool(work: Work, name: str, stage: str) -> Any:
+def _langchain_tool(work: Work, name: str) -> Any:
     from langchain_core.tools import StructuredTool
 
     tool = tool_named(name)
 
     def call(**arguments: Any) -> str:
-        return work.run_tool(tool, arguments, stage).text
+        return work.run_tool(tool, arguments).text
 
     return StructuredTool(
         name=tool.name, description=tool.description, args_schema=tool.schema, func=call

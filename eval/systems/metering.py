@@ -29,12 +29,14 @@ class CaseCalls:
 
     ``usage`` counts every call, those too that the journal or the cache answered for nothing;
     what was paid for stands in the journal. ``retries`` are tries that failed and were repeated.
+    ``listener`` is told every message, those too that are no answer.
     """
 
     journal: Journal
     cache: Cache | None = None
     usage: Usage = field(default_factory=Usage)
     retries: int = 0
+    listener: Callable[[AIMessage], None] | None = None
     repeats: Counter[str] = field(default_factory=Counter)
 
 
@@ -98,6 +100,8 @@ class MeteredModel(BaseChatModel):
             if calls.cache is not None:
                 calls.cache.put(self._cache_key(key), repeat, stored)
         calls.usage = calls.usage + usage_of(message)
+        if calls.listener is not None:
+            calls.listener(message)
         raise_on_stop(message)
         return ChatResult(generations=[ChatGeneration(message=message)])
 

@@ -59,7 +59,10 @@ class Look:
 
 @dataclass
 class Work:
-    """The state of one case while a system works on it."""
+    """The state of one case while a system works on it.
+
+    ``stage`` is the worker that is at it, in the harness; ``used_tokens`` counts all calls so far.
+    """
 
     case: Case
     domain: Domain
@@ -68,6 +71,7 @@ class Work:
     model: BaseChatModel | None = None
     structured: Structured = "json_schema"
     golds: tuple[Gold, ...] = ()
+    stage: str = ""
     used_tokens: Callable[[], int] = lambda: 0
     looks: list[Look] = field(default_factory=list)
     tool_calls: int = 0
@@ -82,17 +86,17 @@ class Work:
             return "The token limit of this case is reached."
         return ""
 
-    def run_tool(self, tool: Tool, arguments: Mapping[str, Any], stage: str = "") -> ToolResult:
+    def run_tool(self, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool for the model: within the limits, recorded as a look and a step."""
         if self.exhausted:
             text = f"{self.exhausted} Answer now from what you have seen."
-            self.say("tool-error", text, stage)
+            self.say("tool-error", text)
             return ToolResult(f"Error: {text}", error=True)
         self.tool_calls += 1
         with self.books.lock:
             result = tool.call(self.books, arguments)
         query = "(the whole case)" if tool.name.endswith("_whole_case") else ""
-        self.record(tool.name, arguments, result, stage, query or tool.subject(arguments))
+        self.record(tool.name, arguments, result, query or tool.subject(arguments))
         return result
 
     def record(
@@ -100,24 +104,17 @@ class Work:
         name: str,
         arguments: Mapping[str, Any],
         result: ToolResult,
-        stage: str = "",
         query: str = "(the whole case)",
     ) -> None:
         """Keep what was looked at and shown."""
-        look = Look(
-            len(self.looks) + 1,
-            name,
-            stage,
-            query[:QUERY_CHARACTERS],
-            result.sections,
-            result.error,
-        )
-        self.looks.append(look)
+        hop = len(self.looks) + 1
+        query = query[:QUERY_CHARACTERS]
+        self.looks.append(Look(hop, name, self.stage, query, result.sections, result.error))
         self.steps.append(
             {
                 "kind": "tool",
-                "stage": stage,
-                "hop": len(self.looks),
+                "stage": self.stage,
+                "hop": hop,
                 "tool": name,
                 "arguments": dict(arguments),
                 "result": result.text,
@@ -126,9 +123,16 @@ class Work:
             }
         )
 
-    def say(self, role: str, text: str, stage: str = "") -> None:
+    def say(self, role: str, text: str) -> None:
         """Keep a message of the conversation."""
-        self.steps.append({"kind": role, "stage": stage, "text": text})
+        self.steps.append({"kind": role, "stage": self.stage, "text": text})
+
+    def hear(self, text: str, others: Sequence[str] = ()) -> None:
+        """Keep what the model said; ``others`` are its calls of tools that are none of ours."""
+        if text.strip():
+            self.say("model", text)
+        for call in others:
+            self.say("note", f"called {call}")
 
 
 @dataclass(frozen=True, slots=True)

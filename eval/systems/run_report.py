@@ -15,7 +15,6 @@ from eval.html import (
     Html,
     contents,
     element,
-    escape,
     heading,
     joined,
     page,
@@ -25,10 +24,11 @@ from eval.html import (
 )
 from eval.systems.folder import RunFolder
 from eval.systems.score_table import beside, caveats, score_cell, share, unfinished
-from eval.systems.stages import failing_stage
+from eval.systems.stages import NEEDED, failing_stage
 from tam.files import write_text
 
 if TYPE_CHECKING:
+    from eval.systems.scores import Value
     from eval.systems.scoring_command import Scored
 
 #: characters of one step that are shown
@@ -47,6 +47,7 @@ details.none > summary { border-left: 4px solid #6b7280; padding-left: .6rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f7f7f7; padding: .5rem .7rem;
   font-size: .82rem; max-height: 28rem; overflow-y: auto; margin: .2rem 0; }
 .gold { background: #fde68a; color: #1a1a1a; padding: 0 .3em; border-radius: 3px; }
+.way { background: #f1f1f1; color: #555; padding: 0 .3em; border-radius: 3px; }
 .missed { background: #fee2e2; padding: 0 .3em; border-radius: 3px; }
 .golds span { display: inline-block; margin: .1rem 0; }
 .stage { font-size: .85rem; padding: 0 .4em; border-radius: 3px; background: #eee; }
@@ -58,7 +59,6 @@ SPEAKERS = {
     "system": "instructions",
     "user": "to the model",
     "model": "model",
-    "report": "worker's report",
     "note": "note",
     "tool-error": "error to the model",
 }
@@ -99,13 +99,22 @@ def report_page(scored: Scored, folder: RunFolder) -> str:
 
 
 def _scores(scored: Scored) -> Html:
-    rows = [
-        [group.label, str(group.cases), str(group.missing)]
-        + [score_cell(v.name, v.value, v.low, v.high) for v in group.values]
-        for group in scored.groups
+    """One row a measure, one column a group of cases."""
+    groups = scored.groups
+    rows: list[list[str]] = [
+        ["cases", *(str(group.cases) for group in groups)],
+        ["missing predictions", *(str(group.missing) for group in groups)],
     ]
-    head = ["", "cases", "missing", *(v.name for v in scored.groups[0].values)]
-    return table(head, rows, numbers=range(1, len(head)), marked=[0])
+    for values in zip(*(group.values for group in groups), strict=True):
+        rows.append([values[0].name, *map(_value, values)])
+    head = ["", *(group.label for group in groups)]
+    return table(head, rows, numbers=range(1, len(head)))
+
+
+def _value(value: Value) -> Html:
+    """The value, its interval small beside it."""
+    said, _, interval = score_cell(value.name, value.value, value.low, value.high).partition(" ")
+    return joined([said, element("small", f" {interval}") if interval else ""])
 
 
 def _paper(scored: Scored) -> Iterable[Html]:
@@ -123,11 +132,11 @@ def _retrieval(scored: Scored) -> Iterable[Html]:
     else:
         rest = found.cases - found.all_seen
         yield paragraph(
-            f"On average {share(found.recall)} of a case's gold sections were shown "
-            f"({found.cases} cases with golds, {found.without_golds} without). All were shown in "
-            f"{found.all_seen} cases ({share(found.all_seen / found.cases)}): of these "
-            f"{share(found.exact_if_all)} were answered exactly, of the other {rest} "
-            f"{share(found.exact_if_not)}."
+            f"All gold sections were shown in {found.all_seen} of {found.cases} cases "
+            f"({share(found.all_seen / found.cases)}); of these, {share(found.exact_if_all)} were "
+            f"answered exactly. Of the other {rest} cases, {share(found.exact_if_not)} were. On "
+            f"average {share(found.recall)} of a case's gold sections were shown; "
+            f"{found.without_golds} cases have no known golds."
         )
         if scored.all_golds is not None and scored.domain == "icd":
             yield paragraph(
@@ -197,15 +206,16 @@ def _case(record: Mapping[str, Any], right: bool, domain: str, folder: RunFolder
         f" predicted {_said(record['prediction'])}; reference {_said(record['reference'])} ",
         element("span", stage, class_=f"stage {kind}"),
     ]
-    pieces: list[str] = [element("summary", *head), _golds(record, golds)]
+    pieces: list[str] = [element("summary", *head), _golds(record, golds, domain)]
     if record["status"] != "ok":
         pieces.append(warning(f"{record['status']}: {record['detail']}"))
     pieces += [_step(step, golds) for step in folder.transcript(record)]
     return element("details", *pieces, class_=kind)
 
 
-def _golds(record: Mapping[str, Any], golds: Collection[str]) -> Html:
-    """Each gold, marked by whether and at which look it was first shown."""
+def _golds(record: Mapping[str, Any], golds: Collection[str], domain: str) -> Html:
+    """Each gold, marked by whether and at which look it was first shown; those that an answer
+    does not rest on, such as index entries, only faintly."""
     first: dict[str, int] = {}
     for look in record["looks"]:
         for name in look["sections"]:
@@ -218,7 +228,8 @@ def _golds(record: Mapping[str, Any], golds: Collection[str]) -> Html:
         if gold["id"] in first:
             text, class_ = f"{gold['id']} at look {first[gold['id']]}", "gold"
         else:
-            text, class_ = f"{gold['id']} never shown", "missed"
+            needed = gold["grade"] >= NEEDED[domain]
+            text, class_ = f"{gold['id']} never shown", "missed" if needed else "way"
         marks.append(element("span", text, class_=class_))
     if len(marks) <= MOST_GOLDS:
         return paragraph(joined(["Gold sections: ", joined(marks, " ")]), "golds")
@@ -244,7 +255,7 @@ def _step(step: Mapping[str, Any], golds: Collection[str]) -> Html:
     if step["error"]:
         summary.append(element("span", "error", class_="missed"))
     if step["result"]:
-        inside = _cut(step["result"])
+        inside: str = _cut(step["result"])
     else:
         inside = joined(
             [
@@ -256,10 +267,10 @@ def _step(step: Mapping[str, Any], golds: Collection[str]) -> Html:
     return element("details", element("summary", *summary), element("pre", inside), class_="step")
 
 
-def _cut(text: str, most: int = STEP_CHARACTERS) -> Html:
-    if len(text) <= most:
-        return escape(text)
-    return escape(f"{text[:most]} [... {len(text) - most:,} more characters]")
+def _cut(text: str, most: int = STEP_CHARACTERS) -> str:
+    return (
+        text if len(text) <= most else f"{text[:most]} [... {len(text) - most:,} more characters]"
+    )
 
 
 def _said(value: Any) -> str:

@@ -197,11 +197,13 @@ def solve_one(
     )
     calls: CaseCalls | None = None
     if plan.model_for is not None:
+        from eval.systems.answering import listener
         from eval.systems.metering import CaseCalls
 
         calls = own = CaseCalls(journal=folder.journal(job.case.case_id), cache=plan.cache)
         work.model = plan.model_for(own)
         work.used_tokens = lambda: own.usage.total
+        own.listener = listener(work)
     try:
         with kept_private(plan.domain == "icd"):
             outcome = plan.solve(work)
