@@ -34,6 +34,8 @@ class Reply:
     raw: bytes | None = None
     error_code: str | None = None
     error: str = "scripted fault"
+    #: tokens in and out
+    usage: tuple[int, int] = (100, 10)
     #: the connection ends in the middle of a stream, or the stream carries an error
     broken: Literal["", "cut", "error"] = ""
 
@@ -105,7 +107,8 @@ def _answer(handler: BaseHTTPRequestHandler, request: Request, reply: Reply) -> 
             for number, (name, args) in enumerate(reply.tool_calls)
         ]
     finish = reply.finish or ("tool_calls" if reply.tool_calls else "stop")
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    usage = dict(zip(names, (*reply.usage, sum(reply.usage)), strict=True))
     if request.get("stream"):
         _stream(handler, message, finish, usage, reply.broken)
         return
