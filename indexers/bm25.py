@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,34 +41,85 @@ def build_bm25(
     variant: str = "lucene",
     k1: float = 1.5,
     b: float = 0.75,
+    groups: Sequence[int] = (),
 ) -> int:
     """Write the index of ``texts`` (one for each row) to a folder; returns the number of terms.
 
     ``blocks`` are the row numbers at which editions begin, with the number of rows at the end.
+    ``groups``, of the same form, are the rows of which idf and mean length are taken together; by
+    default all. A short entry of the Index else makes every chunk of the Tabular List a long one.
     """
-    import bm25s
-
     rows, vocabulary = _term_rows(texts, Tokeniser(options))
     folder.mkdir(parents=True, exist_ok=True)
-    matrix = bm25s.BM25(method=variant, k1=k1, b=b, delta=DELTA.get(variant, 0.5))
-    ids = {term: number for number, term in enumerate(vocabulary)}
-    if ids:
-        matrix.index((rows, ids), create_empty_token=False, show_progress=False)
-        scores, constants = matrix.scores, matrix.nonoccurrence_array
-    else:
-        scores = {"data": [], "indices": [], "indptr": [0]}
+    make = partial(_matrix, vocabulary=vocabulary, variant=variant, k1=k1, b=b)
+    if len(groups) > 2:
+        spans = list(itertools.pairwise(groups))
+        parts = [make(rows[start:stop]) for start, stop in spans]
+        data, indices, indptr = _stacked(parts, [stop - start for start, stop in spans])
         constants = None
-    indptr = np.asarray(scores["indptr"], np.int64)
-    indices = np.asarray(scores["indices"], np.int32)
-    _save(folder / "data.npy", np.asarray(scores["data"], np.float32))
+    else:
+        data, indices, indptr, constants = make(rows)
+    _save(folder / "data.npy", data)
     _save(folder / "indices.npy", indices)
     _save(folder / "counts.npy", _counts(rows, indices, indptr))
     _save(folder / "starts.npy", _starts(indices, indptr, np.asarray(blocks)))
     _save(folder / "blocks.npy", np.asarray(blocks, np.int64))
     if constants is not None:
-        _save(folder / "constants.npy", np.asarray(constants, np.float32))
+        _save(folder / "constants.npy", constants)
     (folder / "vocabulary.txt").write_bytes("".join(f"{t}\n" for t in vocabulary).encode())
     return len(vocabulary)
+
+
+class _Matrix(NamedTuple):
+    """Scores by term in CSC form; ``constants`` (terms,) are those of rows without the term."""
+
+    data: Floats
+    indices: npt.NDArray[np.int32]
+    indptr: npt.NDArray[np.int64]
+    constants: Floats | None
+
+
+def _matrix(
+    rows: Sequence[npt.NDArray[np.int32]],
+    vocabulary: Sequence[str],
+    variant: str,
+    k1: float,
+    b: float,
+) -> _Matrix:
+    import bm25s
+
+    if not vocabulary:
+        none = np.empty(0, np.float32)
+        return _Matrix(none, none.astype(np.int32), np.zeros(1, np.int64), None)
+    matrix = bm25s.BM25(method=variant, k1=k1, b=b, delta=DELTA.get(variant, 0.5))
+    ids = {term: number for number, term in enumerate(vocabulary)}
+    matrix.index((rows, ids), create_empty_token=False, show_progress=False)
+    scores, constants = matrix.scores, matrix.nonoccurrence_array
+    return _Matrix(
+        np.asarray(scores["data"], np.float32),
+        np.asarray(scores["indices"], np.int32),
+        np.asarray(scores["indptr"], np.int64),
+        None if constants is None else np.asarray(constants, np.float32),
+    )
+
+
+def _stacked(
+    parts: Sequence[_Matrix], sizes: Sequence[int]
+) -> tuple[Floats, npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Matrices of rows one after the other as one."""
+    from scipy.sparse import csc_array, vstack
+
+    matrices = [
+        csc_array((part.data, part.indices, part.indptr), shape=(size, len(part.indptr) - 1))
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    whole = vstack(matrices, format="csc")
+    whole.sort_indices()
+    return (
+        np.asarray(whole.data, np.float32),
+        np.asarray(whole.indices, np.int32),
+        np.asarray(whole.indptr, np.int64),
+    )
 
 
 def _term_rows(

@@ -234,6 +234,7 @@ class _Job:
                 settings.variant,
                 settings.k1,
                 settings.b,
+                _sources(editions) if settings.statistics == "source" else (),
             )
         with self._stage("links"):
             # By way of the files, as a reader of the index sees them.
@@ -389,6 +390,12 @@ def _vectors(cache: VectorCache, texts: Sequence[str]) -> Floats:
     vectors = np.zeros((len(texts), known.shape[1]), np.float32)
     vectors[places] = known
     return vectors
+
+
+def _sources(editions: Sequence[EditionRows]) -> list[int]:
+    """The rows at which sources begin, with the number of rows at the end."""
+    begins = {edition.source: edition.start for edition in reversed(editions)}
+    return [*sorted(begins.values()), editions[-1].stop]
 
 
 def _edition_rows(edition: Edition, start: int, chunks: Sequence[Chunk]) -> EditionRows:

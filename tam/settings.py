@@ -11,6 +11,7 @@ from tam.models import DEFAULT_ENCODER
 PRESETS = ("tam", "sections")
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 DTYPES = ("auto", "float32", "bfloat16")
+STATISTICS = ("index", "source")
 STEMMERS = ("english", "none")
 STOPWORDS = ("english", "none")
 
@@ -23,7 +24,9 @@ class BuildSettings:
     only. ``windows`` embeds chunks longer than the encoder's window as windows that overlap by
     ``overlap`` tokens, else each chunk is one truncated vector. ``target`` and ``bound`` are chunk
     sizes in tokens (preset ``sections``). ``dtype`` is that of the encoder's arithmetic on
-    documents; ``auto`` takes the faster by a short measurement. ``lines`` indexes each line of a
+    documents; ``auto`` takes the faster by a short measurement. ``statistics`` are BM25's rarity of
+    terms and mean length: of the whole index, or of each source as a collection of its own.
+    ``lines`` indexes each line of a
     chunk (a code with its inclusion terms, an index entry, a paragraph) beside the chunk.
     ``expand_documents`` indexes chunks with the manuals' own synonyms too (see
     ``indexers.expansion``).
@@ -43,6 +46,7 @@ class BuildSettings:
     b: float = 0.75
     stemmer: str = "english"
     stopwords: str = "english"
+    statistics: str = "index"
     lines: bool = False
     expand_documents: bool = False
 
@@ -51,6 +55,9 @@ class BuildSettings:
         _one_of("dtype", self.dtype, DTYPES)
         _one_of("BM25 variant", self.variant, BM25_VARIANTS)
         _one_of("stemmer", self.stemmer, STEMMERS)
+        _one_of("statistics", self.statistics, STATISTICS)
+        if self.statistics == "source" and self.variant in ("bm25l", "bm25+"):
+            raise BadOption(f"statistics 'source' with {self.variant}: choose another variant")
         _one_of("stop words", self.stopwords, STOPWORDS)
         _within("target", self.target, 32, self.bound)
         _within("bound", self.bound, self.target, 1_000_000)

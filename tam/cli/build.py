@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tam.errors import IndexError_
-from tam.settings import BM25_VARIANTS, DTYPES, PRESETS, STEMMERS, STOPWORDS, BuildSettings
+from tam.settings import (
+    BM25_VARIANTS,
+    DTYPES,
+    PRESETS,
+    STATISTICS,
+    STEMMERS,
+    STOPWORDS,
+    BuildSettings,
+)
 
 if TYPE_CHECKING:
     from indexers.build import BuildResult
@@ -65,6 +73,13 @@ EXAMPLES = {
 @click.option("--b", type=float, default=_DEFAULTS.b, show_default=True)
 @click.option("--stemmer", type=click.Choice(STEMMERS), default="english", show_default=True)
 @click.option("--stopwords", type=click.Choice(STOPWORDS), default="english", show_default=True)
+@click.option(
+    "--statistics",
+    type=click.Choice(STATISTICS),
+    default="index",
+    show_default=True,
+    help="Of what BM25 takes rarity and mean length.",
+)
 @click.option("--lines", is_flag=True, help="Index each line of a chunk by itself too.")
 @click.option(
     "--expand-documents", is_flag=True, help="Index chunks with the manuals' own synonyms too."
