@@ -303,7 +303,7 @@ def test_another_index_prompt_or_case_file_is_refused(
 ) -> None:
     play(asked, in_turn(GOOD))
     config = json.loads((asked.out / "config.json").read_text())
-    for name in ("index", "index_settings", "cases_sha256", "prompts"):
+    for name in ("index", "index_inputs", "cases_sha256", "prompts"):
         other = {**config, name: "0" * 64}
         (asked.out / "config.json").write_text(json.dumps(other))
         with pytest.raises(RunError, match=f"started with {name} = "):
@@ -420,6 +420,80 @@ def test_killed_at_every_tenth_case_nothing_is_lost_or_run_twice(
         assert record["status"] == "ok"
         assert RunFolder(asked.out).transcript(record)
     assert not list((asked.out / "journal").iterdir())
+
+
+INTERRUPTED = """
+import sys
+from tam.cli import run
+run(sys.argv[1:])
+"""
+
+
+def test_interrupted_by_the_keyboard_a_run_ends_whole(asked: Start) -> None:
+    running: list[subprocess.Popen[str]] = []
+    first_calls: Counter[int] = Counter()
+
+    def script(request: Request) -> Reply:
+        number = case_number(request)
+        if has_tool_result(request):
+            return GOOD
+        first_calls[number] += 1
+        if number == 2 and running[-1].poll() is None:
+            running[-1].send_signal(signal.SIGINT)
+            return Reply(tool_calls=[("open_tabular_code", {"code": "I10"})], delay=0.2)
+        return Reply(tool_calls=[("open_tabular_code", {"code": "I10"})])
+
+    with serving(script) as server:
+        arguments = ["run", "react", "--domain", "icd", "--cases", str(asked.cases), "--retriever"]
+        arguments += ["bm25", "--index", str(asked.index_dir), "--model", "openai:scripted"]
+        arguments += ["--base-url", server.url, "--out", str(asked.out)]
+        running.append(
+            subprocess.Popen(
+                [sys.executable, "-c", INTERRUPTED, *arguments],
+                stderr=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                text=True,
+            )
+        )
+        _, said = running[0].communicate(timeout=120)
+        assert running[0].returncode == 130, said
+        assert "tam: interrupted" in said and "Traceback" not in said
+        assert list(RunFolder(asked.out).records()) == ["1"]
+        again = replace(asked, system="react", base_url=server.url, timeout=300.0)
+        assert start(again).done == 3
+    assert dict(first_calls) == {1: 1, 2: 1, 3: 1}, "the call before the stop was not paid again"
+
+
+WITHOUT = """
+import sys
+from pathlib import Path
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("langchain", "langchain_core", "langchain_openai", "langgraph",
+                                  "deepagents", "openai", "pydantic", "jinja2", "langsmith"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+from tam.cli import run
+run(sys.argv[1:])
+"""
+
+
+def test_without_the_language_model_packages_the_rest_works(asked: Start) -> None:
+    run = ["--domain", "icd", "--cases", str(asked.cases), "--retriever", "bm25"]
+    run += ["--index", str(asked.index_dir), "--out"]
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", WITHOUT, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    done = call("run", "retrieval-only", *run, str(asked.out))
+    assert (done.returncode, "3 done" in done.stdout) == (0, True), done.stderr
+    model = ["--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1"]
+    done = call("run", "single-pass", *run, str(asked.out / "2"), *model)
+    assert done.returncode == 2 and "pip install 'tam[llm]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # -- budget, price, cache

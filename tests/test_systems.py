@@ -74,6 +74,17 @@ def test_react_has_the_eight_browsing_tools_and_agentic_the_two_of_retrieval(ask
     assert tools_of(requests[0]) == {"search_icd_manuals", "search_icd_whole_case"}
 
 
+def test_the_whole_case_is_searched_without_writing_it_out_again(asked: Start) -> None:
+    def script(request: Request) -> Reply:
+        return GOOD if has_tool_result(request) else Reply(tool_calls=[(name, {})])
+
+    name = "search_icd_whole_case"
+    _, _, records = play(replace(asked, system="agentic", limit=1), script)
+    look = records[0]["looks"][0]
+    assert (look["tool"], look["query"], look["error"]) == (name, "(the whole case)", False)
+    assert any(section.startswith("tabular/2025/E11") for section in look["sections"])
+
+
 def test_harness_runs_the_review_only_when_a_worker_asks(asked: Start) -> None:
     def worker(request: Request) -> Reply:
         return Reply(json.dumps(ANSWER) + f"\nGUIDELINE REVIEW: {said}")

@@ -88,8 +88,8 @@ def run_config(
         "case_tokens": asked.case_tokens,
         "repairs": asked.repairs,
         "year_policy": asked.year_policy,
-        "index": index.manifest.inputs,
-        "index_settings": sha256_text(json.dumps(asdict(index.manifest.settings), sort_keys=True)),
+        "index": sha256_text(json.dumps(dict(index.manifest.files), sort_keys=True)),
+        "index_inputs": index.manifest.inputs,
         "editions": [edition.name for edition in index.library.editions],
         "prompts": prompt_hashes(),
     }

@@ -93,10 +93,13 @@ class Work:
             self.say("tool-error", text)
             return ToolResult(f"Error: {text}", error=True)
         self.tool_calls += 1
+        query, given = tool.subject(arguments), arguments
+        if tool.name.endswith("_whole_case") and not query.strip():
+            # The model need not write the case out again.
+            query, given = "(the whole case)", {**arguments, "case": self.case.text}
         with self.books.lock:
-            result = tool.call(self.books, arguments)
-        query = "(the whole case)" if tool.name.endswith("_whole_case") else ""
-        self.record(tool.name, arguments, result, query or tool.subject(arguments))
+            result = tool.call(self.books, given)
+        self.record(tool.name, arguments, result, query)
         return result
 
     def record(

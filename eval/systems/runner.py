@@ -205,7 +205,7 @@ def solve_one(
         work.used_tokens = lambda: own.usage.total
         own.listener = listener(work)
     try:
-        with kept_private(plan.domain == "icd"):
+        with kept_private(plan.domain == "icd" and plan.model_for is not None):
             outcome = plan.solve(work)
     except ModelStop as stop:
         outcome = Outcome(stop.status, None, detail=stop.detail)

@@ -74,8 +74,11 @@ def search_icd_manuals(
 
 
 @tool("icd", "search")
-def search_icd_whole_case(books: Books, case: str) -> ToolResult:
-    """Search the ICD-10-CM manuals once with the whole case text, for an overview."""
+def search_icd_whole_case(books: Books, case: str = "") -> ToolResult:
+    """Search the ICD-10-CM manuals once with the whole text of a case, for an overview.
+
+    case: leave it out to search with the case at hand.
+    """
     return _search(books, case, MOST_HITS, None)
 
 
@@ -97,6 +100,9 @@ def search_legal_manuals(
 
 
 @tool("legal", "search")
-def search_legal_whole_case(books: Books, case: str) -> ToolResult:
-    """Search the legal manuals once with the whole case text, for an overview."""
+def search_legal_whole_case(books: Books, case: str = "") -> ToolResult:
+    """Search the legal manuals once with the whole text of a case, for an overview.
+
+    case: leave it out to search with the case at hand.
+    """
     return _search(books, case, MOST_HITS, None)
