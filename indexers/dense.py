@@ -43,28 +43,17 @@ def write_dense(
     (folder / "vectors.faiss").write_bytes(faiss.serialize_index(index).data)
     np.save(folder / "starts.npy", starts.astype(np.int64), allow_pickle=False)
     np.save(folder / "spans.npy", spans.astype(np.int32), allow_pickle=False)
-    np.save(folder / "twins.npy", _twins(vectors), allow_pickle=False)
-
-
-def _twins(vectors: Floats) -> npt.NDArray[np.int32]:
-    """(windows,): for each row the first row that holds the same vector."""
-    first: dict[bytes, int] = {}
-    rows = (first.setdefault(vector.tobytes(), row) for row, vector in enumerate(vectors))
-    return np.fromiter(rows, np.int32, len(vectors))
 
 
 class _Layout(NamedTuple):
     """The windows of some slices of chunks, side by side.
 
     ``parts`` are their rows in the file, ``starts`` where each chunk's begin among them.
-    ``repeats`` are those whose vector stood before, in the place ``first``.
     """
 
     parts: list[tuple[int, int]]
     windows: int
     starts: npt.NDArray[np.int64]
-    repeats: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
 
 
 class DenseRows:
@@ -75,11 +64,10 @@ class DenseRows:
         try:
             self.starts: npt.NDArray[np.int64] = np.load(folder / "starts.npy", allow_pickle=False)
             self.spans: npt.NDArray[np.int32] = np.load(folder / "spans.npy", allow_pickle=False)
-            self.twins: npt.NDArray[np.int32] = np.load(folder / "twins.npy", allow_pickle=False)
         except (OSError, ValueError) as error:
             raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
         windows = self.starts[-1] if len(self.starts) else -1
-        if not windows == len(self.spans) == len(self.twins):
+        if windows != len(self.spans):
             raise IndexError_(f"{folder}: damaged (its row tables disagree); build the index again")
         self._layout = lru_cache(maxsize=32)(self._layout_of)
 
@@ -120,7 +108,9 @@ class DenseRows:
         """(queries, chunks): each chunk's best inner product over its windows.
 
         ``queries`` is (q, dim), L2-normalised. The columns are the chunks of the slices, one
-        slice after the other; all chunks for ``None``.
+        slice after the other; all chunks for ``None``. A matrix product gives equal vectors
+        scores that differ by 1e-7, by where they stand and how many queries go together; for
+        scores that tie exactly see ``exact_scores``.
         """
         if queries.ndim != 2 or queries.shape[1] != self.vectors.shape[1]:
             raise IndexError_(
@@ -145,11 +135,25 @@ class DenseRows:
         for low, high in layout.parts:
             np.matmul(queries, self.vectors[low:high].T, out=products[:, at : at + high - low])
             at += high - low
-        # A matrix product can differ in the last bit between equal rows: a tie must be one.
-        products[:, layout.repeats] = products[:, layout.first]
         if layout.windows > len(layout.starts):
             products = np.maximum.reduceat(products, layout.starts, axis=1)
         return products
+
+    def exact_scores(self, query: Floats, rows: npt.NDArray[np.int64]) -> Floats:
+        """(n,): the best windows of n chunks, none without a window, for one query vector (dim,).
+
+        Equal vectors score alike, whatever stands beside them: each product is summed by itself
+        in float64, in one order.
+        """
+        starts = self.starts[rows]
+        counts = self.starts[rows + 1] - starts
+        ends = np.cumsum(counts)
+        windows = np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())
+        vectors = self.vectors[windows].astype(np.float64)
+        # Row by row, as BLAS does not: it takes several rows at once, and the last ones otherwise.
+        products = np.einsum("ij,j->i", vectors, query.astype(np.float64))
+        best = np.maximum.reduceat(products, ends - counts) if len(rows) else products
+        return best.astype(np.float32)
 
     def best_window(self, query: Floats, row: int) -> tuple[int, int]:
         """The span, in the chunk's text, of its window nearest to one query vector (dim,)."""
@@ -171,14 +175,8 @@ class DenseRows:
             self.starts[start:stop] - low + begin
             for (start, stop), (low, _), begin in zip(bounds, parts, begins[:-1], strict=True)
         ]
-        none = np.empty(0, np.int64)
-        twins = np.concatenate([none, *(self.twins[low:high] for low, high in parts)])
-        _, first, inverse = np.unique(twins, return_index=True, return_inverse=True)
-        repeats = np.flatnonzero(first[inverse] != np.arange(len(twins)))
         return _Layout(
             parts=parts,
-            windows=len(twins),
-            starts=np.concatenate([none, *starts]),
-            repeats=repeats,
-            first=first[inverse][repeats],
+            windows=int(begins[-1]),
+            starts=np.concatenate([np.empty(0, np.int64), *starts]),
         )

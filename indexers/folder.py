@@ -6,7 +6,7 @@
 | `build.json` | when and how long; not compared |
 | `chunks.parquet` | one row for each chunk, in small row groups |
 | `bm25/` | `data`, `indices`, `counts`, `starts`, `blocks` (.npy), `vocabulary.txt` |
-| `dense/` | `vectors.faiss`; `starts`, `spans`, `twins` (.npy); absent without an encoder |
+| `dense/` | `vectors.faiss`; `starts`, `spans` (.npy); absent without an encoder |
 | `lines/` | the chunks' lines, of an index built with them; see `lines.py` |
 | `links.parquet` | which chunk points to which sections |
 | `manuals/` | the parsed editions |

@@ -127,10 +127,9 @@ def dense_leg(
 ) -> Iterable[Ranked]:
     """Inner product with each row's best window; every allowed row with a text is ranked.
 
-    A matrix product gives equal vectors scores that differ by 1e-7, depending on where they stand
-    and how many queries go together; the same text in several years would then be ordered by
-    chance. So the product only chooses candidates, with a margin at the border, and these are
-    scored again in float64, which is the same everywhere once it is rounded to float32.
+    The matrix product would order the same text in several years by chance
+    (``DenseRows.scores``). So it only chooses candidates, with a margin at the border, and these
+    are scored again one by one.
     """
     for vector, found in _dense(index, index.dense, queries, allowed, depth, cache):
         yield Ranked(found.rows, found.scores, vector)
@@ -176,13 +175,7 @@ def _rescored(
         rows = rows[scores >= border - _MARGIN]
     # A chunk of white space has no window.
     rows = rows[dense.starts[rows + 1] > dense.starts[rows]]
-    starts = dense.starts[rows]
-    counts = dense.starts[rows + 1] - starts
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    windows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
-    products = dense.vectors[windows].astype(np.float64) @ vector.astype(np.float64)
-    exact = np.maximum.reduceat(products, offsets[:-1]) if len(rows) else products
-    return ranked(rows, exact.astype(np.float32), index.chunks.id_ranks, depth)
+    return ranked(rows, dense.exact_scores(vector, rows), index.chunks.id_ranks, depth)
 
 
 Leg = Callable[[StoredIndex, Sequence[str], Allowed, int, LegCache], Iterable[Ranked]]

@@ -82,25 +82,30 @@ def test_slices_equal_brute_force(rows: DenseRows, slices: list[slice]) -> None:
 
 
 def test_equal_vectors_tie_exactly(tmp_path: Path) -> None:
-    """Whatever the sizes of the matrix product and the place of the rows in it."""
+    """Wherever the rows stand, and whatever is scored with them."""
     random = np.random.default_rng(3)
     some = random.standard_normal((700, 384)).astype(np.float32)
     some /= np.linalg.norm(some, axis=1, keepdims=True)
     vectors = np.concatenate([some, some[::-1][:613], some])
-    starts = np.arange(len(vectors) + 1)
-    write_dense(tmp_path, vectors, starts, np.zeros((len(vectors), 2)))
+    write_dense(tmp_path, vectors, np.arange(len(vectors) + 1), np.zeros((len(vectors), 2)))
     dense = DenseRows(tmp_path)
-    assert dense.twins[700] == 699
-    asked = random.standard_normal((100, 384)).astype(np.float32)
-    for slices in (None, [slice(3, 660), slice(1320, 2013)]):
-        scores = dense.scores(asked, slices)
-        places = np.concatenate([np.arange(s.start, s.stop) for s in slices or [slice(0, 2013)]])
-        seen: dict[int, int] = {}
-        for column, twin in enumerate(dense.twins[places]):
-            np.testing.assert_array_equal(
-                scores[:, column], scores[:, seen.setdefault(twin, column)]
-            )
-        assert len(seen) < len(places)
+    for query in random.standard_normal((20, 384)).astype(np.float32):
+        whole = dense.exact_scores(query, np.arange(len(vectors)))
+        np.testing.assert_array_equal(whole[:700], whole[1313:])
+        np.testing.assert_array_equal(whole[700:1313], whole[:700][::-1][:613])
+        some_rows = np.sort(random.choice(len(vectors), 37, replace=False))
+        np.testing.assert_array_equal(dense.exact_scores(query, some_rows), whole[some_rows])
+        np.testing.assert_allclose(dense.scores(query[None])[0], whole, atol=1e-4)
+
+
+def test_exact_scores_are_of_the_best_window(rows: DenseRows) -> None:
+    chosen = np.array([0, 3, 4, 119])
+    for query in queries():
+        expected = [
+            (rows.vectors[rows.starts[row] : rows.starts[row + 1]] @ query).max() for row in chosen
+        ]
+        np.testing.assert_allclose(rows.exact_scores(query, chosen), expected, atol=1e-6)
+    assert rows.exact_scores(queries()[0], np.empty(0, np.int64)).shape == (0,)
 
 
 def test_no_slices_is_all(rows: DenseRows) -> None:
