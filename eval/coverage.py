@@ -8,7 +8,6 @@ in force). A gold that is such a note itself is covered by what holds it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
@@ -20,6 +19,7 @@ from eval.judged import Ints
 from eval.trec import section_id
 from indexers.folder import StoredIndex
 from manuals.sections import Manual, Section
+from manuals.units import is_apparatus, unit_key
 
 Span = tuple[int, int]
 Status = Literal["indexed", "no edition", "no section", "no chunk"]
@@ -31,37 +31,14 @@ MISSING: Mapping[Status, str] = {
     "no chunk": "no chunk holds the section",
 }
 
-#: source -> keys of the editor's apparatus
-_APPARATUS = {
-    "title18": re.compile(r" (?:Notes|Source Credit|Footnotes)(?: > .*)?(?:#\d+)?$", re.DOTALL),
-    "ussg": re.compile(r" Historical Note(?:#\d+)?$"),
-}
-#: the section or guideline that a key of a part belongs to
-_UNITS = {
-    "title18": re.compile(r"18 U\.S\.C\. § [^\s(#]+"),
-    "ussg": re.compile(r"§[^\s(#]+"),
-}
-_VERSION = re.compile(r"#\d+$")
 
-
-def is_apparatus(source: str, key: str) -> bool:
-    """Whether a key is of an editor's note, credit, footnote or historical note."""
-    pattern = _APPARATUS.get(source)
-    return pattern is not None and pattern.search(key) is not None
-
-
-def unit_key(source: str, key: str) -> str:
-    """The section that a chunk counts as where results are sections and it covers no gold.
-
-    The whole section of Title 18 or guideline, whichever part of it the chunk is; an editor's note
-    stays apart from it; in all other manuals the section that the chunk is named by.
-    """
-    pattern = _UNITS.get(source)
-    found = pattern.match(key) if pattern else None
-    if found is None or is_apparatus(source, key):
-        return key
-    version = _VERSION.search(key)
-    return found.group() + (version.group() if version else "")
+def parts_of(manual: Manual, section: Section) -> Iterator[Section]:
+    """The section and all below it, without apparatus: what holds one of them covers it."""
+    yield section
+    whole = is_apparatus(manual.source, section.key)
+    for child in manual.children(section):
+        if whole or not is_apparatus(manual.source, child.key):
+            yield from parts_of(manual, child)
 
 
 class Coverage:
@@ -99,7 +76,7 @@ class Coverage:
             sorted(
                 {
                     row
-                    for part in self._parts(gold, section)
+                    for part in parts_of(self._manual(gold), section)
                     for row in rows_of_key.get((gold.source, gold.year, part.key), ())
                 }
             )
@@ -107,14 +84,6 @@ class Coverage:
 
     def _manual(self, gold: Gold) -> Manual:
         return self.stored.library.manual(gold.source, gold.year)
-
-    def _parts(self, gold: Gold, section: Section) -> Iterator[Section]:
-        """The section and all below it, without apparatus."""
-        yield section
-        whole = is_apparatus(gold.source, section.key)
-        for child in self._manual(gold).children(section):
-            if whole or not is_apparatus(gold.source, child.key):
-                yield from self._parts(gold, child)
 
     # -- share of the text
 

@@ -106,7 +106,8 @@ def test_measures_are_shares_and_exact_is_the_hardest(
 
 
 def look(hop: int, *sections: str) -> dict[str, Any]:
-    return {"hop": hop, "tool": "t", "stage": "", "query": "", "sections": sections, "error": False}
+    """A look that showed golds."""
+    return {"hop": hop, "tool": "t", "query": "", "sections": sections, "golds": sections}
 
 
 def record(

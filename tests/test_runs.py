@@ -764,4 +764,4 @@ def test_records_are_complete(asked: Start) -> None:
     assert wanted <= set(records[0])
     assert records[0]["answer"]["codes"][0]["evidence"] == "e"
     first: Records = records[0]["looks"]
-    assert set(first[0]) == {"hop", "tool", "stage", "query", "sections", "error"}
+    assert set(first[0]) == {"hop", "tool", "stage", "query", "sections", "golds", "error"}

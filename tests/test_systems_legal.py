@@ -113,6 +113,30 @@ def test_each_system_runs(asked: Start, system: str) -> None:
     assert "MAE" in text and "paper, harness" in text and "nothing in 35" in text
 
 
+SEEN = [
+    ("18 U.S.C. § 924(a)(1)", "18 U.S.C. § 924", True),
+    ("18 U.S.C. § 924", "18 U.S.C. § 924(a)(1)", True),
+    ("18 U.S.C. § 924(a)(1)", "18 U.S.C. § 924(c)", False),
+    ("18 U.S.C. § 924", "18 U.S.C. § 924 Notes", False),
+]
+
+
+@pytest.mark.parametrize(("opened", "gold", "seen"), SEEN)
+def test_a_gold_is_seen_with_a_part_of_it_as_in_tam_eval(
+    asked: Start, tmp_path: Path, opened: str, gold: str, seen: bool
+) -> None:
+    golds = tmp_path / "golds.jsonl"
+    golds.write_text(json.dumps({"case_id": "9", "year": 2024, "gold_sections": [gold]}) + "\n")
+
+    def script(request: Request) -> Reply:
+        if any(m["role"] == "tool" for m in request["messages"]):
+            return Reply(answer(7))
+        return Reply(tool_calls=[("open_statute_section", {"citation": opened})])
+
+    records = play(replace(asked, limit=1, gold=golds), script)
+    assert records["9"]["looks"][0]["golds"] == ([f"title18/2024/{gold}"] if seen else [])
+
+
 def test_an_unsupported_level_is_an_answer_without_a_prediction(asked: Start) -> None:
     records = play(replace(asked, limit=1), lambda request: Reply(answer(None)))
     assert (records["9"]["status"], records["9"]["prediction"]) == ("ok", None)

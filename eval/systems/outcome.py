@@ -35,7 +35,8 @@ class Look:
     """One look into the manuals: a search (with its query) or an opened place.
 
     ``hop`` counts from 1 over the searches and openings of the case; ``stage`` is the worker's, in
-    the harness; ``query`` is what was searched or opened; ``sections`` are ``source/year/key``.
+    the harness; ``query`` is what was searched or opened; ``sections`` are ``source/year/key``, and
+    so are ``golds``, those of the case that the sections hold, whole or in part.
     """
 
     hop: int
@@ -43,6 +44,7 @@ class Look:
     stage: str
     query: str
     sections: tuple[str, ...]
+    golds: tuple[str, ...] = ()
     error: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class Look:
             "stage": self.stage,
             "query": self.query,
             "sections": list(self.sections),
+            "golds": list(self.golds),
             "error": self.error,
         }
 
@@ -71,6 +74,8 @@ class Work:
     model: BaseChatModel | None = None
     structured: Structured = "json_schema"
     golds: tuple[Gold, ...] = ()
+    #: id of each gold -> ids of the sections that hold it or a part of it
+    gold_parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     stage: str = ""
     used_tokens: Callable[[], int] = lambda: 0
     looks: list[Look] = field(default_factory=list)
@@ -112,7 +117,11 @@ class Work:
         """Keep what was looked at and shown."""
         hop = len(self.looks) + 1
         query = query[:QUERY_CHARACTERS]
-        self.looks.append(Look(hop, name, self.stage, query, result.sections, result.error))
+        golds = tuple(
+            gold for gold, parts in self.gold_parts.items() if not parts.isdisjoint(result.sections)
+        )
+        look = Look(hop, name, self.stage, query, result.sections, golds, result.error)
+        self.looks.append(look)
         self.steps.append(
             {
                 "kind": "tool",
@@ -122,6 +131,7 @@ class Work:
                 "arguments": dict(arguments),
                 "result": result.text,
                 "sections": list(result.sections),
+                "golds": list(golds),
                 "error": result.error,
             }
         )

@@ -206,21 +206,20 @@ def _case(record: Mapping[str, Any], right: bool, domain: str, folder: RunFolder
         f" predicted {_said(record['prediction'])}; reference {_said(record['reference'])} ",
         element("span", stage, class_=f"stage {kind}"),
     ]
-    pieces: list[str] = [element("summary", *head), _golds(record, golds, domain)]
+    pieces: list[str] = [element("summary", *head), _golds(record, domain)]
     if record["status"] != "ok":
         pieces.append(warning(f"{record['status']}: {record['detail']}"))
     pieces += [_step(step, golds) for step in folder.transcript(record)]
     return element("details", *pieces, class_=kind)
 
 
-def _golds(record: Mapping[str, Any], golds: Collection[str], domain: str) -> Html:
+def _golds(record: Mapping[str, Any], domain: str) -> Html:
     """Each gold, marked by whether and at which look it was first shown; those that an answer
     does not rest on, such as index entries, only faintly."""
     first: dict[str, int] = {}
     for look in record["looks"]:
-        for name in look["sections"]:
-            if name in golds:
-                first.setdefault(name, look["hop"])
+        for name in look["golds"]:
+            first.setdefault(name, look["hop"])
     if not record["golds"]:
         return paragraph("No gold sections.")
     marks = []
@@ -246,7 +245,7 @@ def _step(step: Mapping[str, Any], golds: Collection[str]) -> Html:
         if step["kind"] in ("system", "user"):
             return element("details", element("summary", f"{stage}{who}"), text, class_="step")
         return element("div", element("div", f"{stage}{who}", class_="who"), text, class_="step")
-    shown = [name for name in step["sections"] if name in golds]
+    shown = step["golds"]
     arguments = json.dumps(step["arguments"], ensure_ascii=False) if step["arguments"] else ""
     summary = [f"{stage}look {step['hop']}: {step['tool']} {_cut(arguments, 200)} "]
     summary += [joined([element("span", gold, class_="gold"), " "]) for gold in shown[:MOST_GOLDS]]

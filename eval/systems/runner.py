@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import traceback
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.cases import Case
+from eval.coverage import parts_of
 from eval.golds import Gold
 from eval.systems.calls import Cache
 from eval.systems.folder import RunFolder
@@ -21,7 +23,8 @@ from eval.systems.privacy import kept_private
 from eval.systems.spending import BudgetReached, Meter
 from eval.systems.stops import ModelStop
 from eval.systems.tooling import Books
-from tam.errors import RunError, TamError
+from eval.trec import section_id
+from tam.errors import RunError, TamError, UnknownKey, UnknownYear
 
 if TYPE_CHECKING:
     from eval.systems.metering import CaseCalls, ModelFactory
@@ -194,6 +197,7 @@ def solve_one(
         limits=plan.limits,
         structured=plan.structured,
         golds=job.golds,
+        gold_parts=_gold_parts(job),
     )
     calls: CaseCalls | None = None
     if plan.model_for is not None:
@@ -215,6 +219,19 @@ def solve_one(
         outcome = Outcome("fault", None, detail=_place(error))
     record = _record(job, plan, work, outcome) | {"seconds": round(time.monotonic() - begun, 3)}
     return record | _spending(calls, plan.meter), work.steps
+
+
+def _gold_parts(job: Job) -> dict[str, frozenset[str]]:
+    """What a look must show for a gold to be seen: by the rule of ``eval.coverage``."""
+    parts: dict[str, frozenset[str]] = {}
+    for gold in job.golds:
+        shown = {gold.section}
+        with job.books.lock, contextlib.suppress(UnknownKey, UnknownYear):
+            manual = job.books.library.manual(gold.source, gold.year)
+            below = parts_of(manual, manual.get(gold.key))
+            shown |= {section_id(gold.source, gold.year, part.key) for part in below}
+        parts[gold.section] = frozenset(shown)
+    return parts
 
 
 def _place(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """Retrieval beside the answers: which golds a run saw, when, and where a case first failed.
 
-A gold is seen when a search hit held it (or a part of it), or when a page that a tool showed had
-its beginning on it. What counts are the golds that an answer rests on (``NEEDED``): the codes' own
+A gold is seen when a search hit or the page that a tool showed held it or a part of it, as a chunk
+covers a gold in ``eval.coverage``. What counts are the golds that an answer rests on (``NEEDED``): the codes' own
 sections; the statutes of a case and the guidelines that Appendix A maps them to. Index entries and
 coding guidelines that name a code are ways there; they are counted apart, with all golds.
 """
@@ -56,8 +56,8 @@ def golds_of(record: Mapping[str, Any], grade: int) -> list[str]:
 
 
 def seen_after(record: Mapping[str, Any], hops: int | None = None) -> set[str]:
-    """Section ids shown by the first looks of a case; by all when ``hops`` is ``None``."""
-    return {name for look in record["looks"][:hops] for name in look["sections"]}
+    """Golds shown by the first looks of a case; by all when ``hops`` is ``None``."""
+    return {gold for look in record["looks"][:hops] for gold in look["golds"]}
 
 
 def _share(record: Mapping[str, Any], golds: Sequence[str], hops: int | None = None) -> float:
