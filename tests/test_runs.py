@@ -706,6 +706,16 @@ def test_cases_without_an_edition_are_told_of(asked: Start) -> None:
     assert score_run(asked.out).to_json()["left_out"] == 1
 
 
+def test_columns_can_have_other_names(asked: Start) -> None:
+    asked.cases.write_text(asked.cases.read_text().replace("input_text", "note"))
+    run = ["run", "retrieval-only", "--domain", "icd", "--cases", str(asked.cases)]
+    run += ["--index", str(asked.index_dir), "--retriever", "bm25", "--out", str(asked.out)]
+    code, _, errors = command(*run)
+    assert code == 2 and "--column" in errors
+    code, said, _ = command(*run, "--column", "text=note")
+    assert code == 0 and "3 done" in said
+
+
 def test_the_progress_line_has_done_failed_cost_and_time_left() -> None:
     progress = Progress(total=10, done=4, failed=1, cost=0.5, tokens=1200, ended_here=2)
     progress.started = time.monotonic() - 60

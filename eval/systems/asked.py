@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from eval.cases import YEAR_COLUMNS
 from eval.systems.model import speaks_openai
 from eval.systems.outcome import Domain, Structured
 from eval.systems.privacy import is_local
@@ -30,6 +32,8 @@ class Start:
     out: Path
     years: Path | None = None
     gold: Path | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    year_columns: tuple[str, str] = YEAR_COLUMNS
     index_dir: Path | None = None
     model: str | None = None
     base_url: str | None = None
@@ -72,6 +76,8 @@ def run_config(
         "cases_sha256": sha256_file(asked.cases),
         "years_sha256": sha256_file(asked.years) if asked.years else None,
         "gold_sha256": sha256_file(asked.gold) if asked.gold else None,
+        "columns": dict(asked.columns),
+        "year_columns": list(asked.year_columns),
         "limit": asked.limit,
         "jobs": jobs,
         "left_out": left_out,

@@ -67,7 +67,7 @@ def _start(asked: Start, report: Report | None) -> StartEnded:
         )
     if needs_model:
         guard(asked.domain, asked.model or "", base_url, asked.allow_remote_phi)
-    cases = read_run_cases(asked.cases, asked.years, asked.domain)
+    cases = read_run_cases(asked)
     if asked.limit is not None:
         cases = cases[: asked.limit]
     index = open_index(asked.index_dir or Path("indexes") / asked.domain)
@@ -106,12 +106,14 @@ def _start(asked: Start, report: Report | None) -> StartEnded:
     )
 
 
-def read_run_cases(path: Path, years: Path | None, domain: str) -> list[Case]:
+def read_run_cases(asked: Start) -> list[Case]:
     """The cases with their years. Raises ``BadCases``, and ``RunError`` for the other domain's."""
-    corpus, cases = read_cases(path)
-    if corpus != domain:
-        raise RunError(f"{path}: these are {corpus} cases; say --domain {corpus}")
-    return with_years(cases, read_years(years)) if years is not None else cases
+    corpus, cases = read_cases(asked.cases, asked.columns)
+    if corpus != asked.domain:
+        raise RunError(f"{asked.cases}: these are {corpus} cases; say --domain {corpus}")
+    if asked.years is None:
+        return cases
+    return with_years(cases, read_years(asked.years, asked.year_columns))
 
 
 def _jobs(asked: Start, cases: Sequence[Case], index: Index) -> tuple[list[Job], tuple[str, ...]]:

@@ -10,6 +10,7 @@ import click
 
 from manuals.sections import SOURCES
 from retrievers.corpora import CORPORA, DEFAULT_ROOT
+from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption
 
@@ -70,15 +71,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("--min-grade", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--tables", is_flag=True, help="Drug and neoplasm tables count as index entries.")
-@click.option(
-    "--column", multiple=True, metavar="FIELD=NAME", help="A case file's column: text=note."
-)
-@click.option(
-    "--year-columns",
-    default="docket_id,sentencing_year",
-    show_default=True,
-    help="The year table's columns.",
-)
+@column_options
 @click.option("--depth", type=click.IntRange(1, 10_000), help="Chunks retrieved for each query.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals.")
 @retrieval_options
@@ -150,8 +143,8 @@ def _evaluate(
         origins=origin,
         min_grade=min_grade,
         tables=tables,
-        columns=_columns(column),
-        year_columns=_year_columns(year_columns),
+        columns=case_columns(column),
+        year_columns=year_table_columns(year_columns),
     )
     index = _open(folder, corpus)
     query_set = prepare(index, queries, years, golds, wanted)
@@ -179,23 +172,6 @@ def _open(folder: Path, corpus: str | None) -> Any:
         built = ", ".join(index.corpus for index in indexes)
         raise BadOption(f"{folder} holds several indexes; choose with --corpus: {built}")
     return indexes[0]
-
-
-def _columns(pairs: tuple[str, ...]) -> dict[str, str]:
-    columns: dict[str, str] = {}
-    for pair in pairs:
-        field, equals, name = pair.partition("=")
-        if not equals or not field.strip() or not name.strip():
-            raise BadOption(f"--column {pair!r}: write FIELD=NAME, such as text=note")
-        columns[field.strip()] = name.strip()
-    return columns
-
-
-def _year_columns(text: str) -> tuple[str, str]:
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 2 or not all(names):
-        raise BadOption(f"--year-columns {text!r}: write the two names, such as docket_id,year")
-    return names[0], names[1]
 
 
 @evaluate.command("compare")

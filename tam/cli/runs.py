@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eval.policy import POLICIES
+from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.cli.retrieval import retrieval_options, search_option_names, search_settings
 from tam.errors import BadOption
 
@@ -31,13 +32,18 @@ SYSTEM_NAMES = (
 @click.option("--domain", type=click.Choice(["icd", "legal"]), required=True)
 @click.option("--cases", type=click.Path(path_type=Path), required=True, help="CSV of cases.")
 @click.option("--years", type=click.Path(path_type=Path), help="CSV of docket ids and years.")
-@click.option("--gold", type=click.Path(path_type=Path), help="Gold sections for oracle-sections.")
+@column_options
+@click.option(
+    "--gold",
+    type=click.Path(path_type=Path),
+    help="JSONL of gold sections; by default the rules of tam eval find them.",
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
 @click.option("--index", "index_dir", type=click.Path(path_type=Path), help="Index folder.")
 @click.option("--model", help="provider:model, such as openai:gpt-5.")
 @click.option("--base-url", help="An OpenAI-compatible endpoint, such as a local vLLM.")
-@click.option("--temperature", type=float)
-@click.option("--seed", type=int)
+@click.option("--temperature", type=click.FloatRange(0), help="The provider's own when not given.")
+@click.option("--seed", type=int, help="Sent to the endpoint, where it knows seeds.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
@@ -104,7 +110,11 @@ SYSTEM_NAMES = (
     show_default=True,
     help="Cases at a time.",
 )
-@click.option("--requests-per-minute", type=click.FloatRange(0, min_open=True))
+@click.option(
+    "--requests-per-minute",
+    type=click.FloatRange(0, min_open=True),
+    help="Of all cases together.",
+)
 @click.option("--prices", type=click.Path(path_type=Path), help="JSON price table.")
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Dollars; no call goes out once they are spent."
@@ -130,6 +140,8 @@ def run_system(system: str, **options: Any) -> int:
     """
     from eval.systems.starting import Start, start
 
+    options["columns"] = case_columns(options.pop("column"))
+    options["year_columns"] = year_table_columns(options["year_columns"])
     chosen = {name: options.pop(name) for name in search_option_names()}
     line = _ProgressLine()
     try:
