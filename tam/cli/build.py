@@ -180,7 +180,7 @@ def _report(results: list[BuildResult]) -> Iterator[str]:
         yield from (f"  left out: {problem}" for problem in result.problems)
     if any(result.manifest.sample for result in results):
         yield "This is the small bundled SAMPLE, not the official manuals."
-    yield f"Try:  tam search {_example(results[-1])}"
+    yield f"Try:  {_command()} search {_example(results[-1])}"
 
 
 def _line(result: BuildResult) -> str:
@@ -195,6 +195,15 @@ def _line(result: BuildResult) -> str:
         line += f"; {result.encoded:,} of {result.distinct:,} distinct texts encoded"
         line += f" in {result.seconds['encoding']:.0f} s" if slow else ""
     return line
+
+
+def _command() -> str:
+    """``tam`` as this shell finds it: by name, else as it was called just now."""
+    import shutil
+    import sys
+
+    called = Path(sys.argv[0])
+    return "tam" if called.name != "tam" or shutil.which("tam") else str(called)
 
 
 def _example(result: BuildResult) -> str:
