@@ -7,7 +7,7 @@
 - a chunk that covers golds of the query which no chunk above it covers stands for these golds, one
   position each, in the order of the golds;
 - a chunk that covers only golds which are there already adds nothing;
-- a chunk that covers no gold stands for its section (``coverage.unit_key``: the whole section of
+- a chunk that covers no gold stands for its section (``manuals.units.unit_key``: the whole section of
   Title 18, the whole guideline, else the section that it is named by), the first time.
 
 The tokens of a position are those of the chunk that brought it, counted once.

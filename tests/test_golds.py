@@ -16,7 +16,7 @@ from outline_manuals import (
 )
 
 from eval.cases import read_cases, read_years, with_years
-from eval.coverage import Coverage, is_apparatus, unit_key
+from eval.coverage import Coverage
 from eval.golds import (
     Given,
     Gold,
@@ -34,6 +34,7 @@ from eval.legal_golds import LegalGolds
 from eval.policy import choose_editions, choose_year
 from eval.trec import Qrel, write_qrels
 from manuals.statute_index import StatuteIndex
+from manuals.units import is_apparatus, unit_key
 from tam.errors import BadCases, BadOption
 
 ICD = {"guidelines": 2025, "tabular": 2025, "index": 2025}
