@@ -17,10 +17,15 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _LINE = re.compile(r"\n\s*")
 SENTENCE_END = re.compile(
     r"(?<=[.;:?!])(?<!\bU\.S\.)(?<!\bNo\.)(?<!\bPub\.)(?<!\bStat\.)(?<!\bal\.)(?<!\be\.g\.)"
-    r"(?<!\bi\.e\.)(?<!\bv\.)(?<!\bvs\.)(?<!\bDr\.)[\"”’)\]]*\s+(?=[\"“‘(\[A-Z0-9§])"
+    r"(?<!\bi\.e\.)(?<!\bv\.)(?<!\bvs\.)(?<!\bDr\.)(?P<closing>[\"”’)\]]*)\s+(?=[\"“‘(\[A-Z0-9§])"
 )
 _SPACE = re.compile(r"\s+")
 _BREAKS = (_PARAGRAPH, _LINE, SENTENCE_END, _SPACE)
+
+
+def end_before(found: re.Match[str]) -> int:
+    """Where the text before a break ends: behind the quotes and brackets that close a sentence."""
+    return found.end("closing") if found.re is SENTENCE_END else found.start()
 
 
 def trim(text: str, span: Span) -> Span:
@@ -110,8 +115,9 @@ class Cutter:
         units: list[Span] = []
         start = span[0]
         for found in _BREAKS[depth].finditer(self.text, span[0], span[1]):
-            if found.start() > start:
-                units.append((start, found.start()))
+            end = end_before(found)
+            if end > start:
+                units.append((start, end))
             start = found.end()
         if start < span[1]:
             units.append((start, span[1]))

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,12 @@ from tam.errors import IndexError_
 if TYPE_CHECKING:
     from indexers.encoders import Encoder
     from manuals.library import Library
+    from manuals.sections import Manual
+
+
+#: what opening the parts needs
+BM25_FILES = ("starts.npy", "blocks.npy", "data.npy", "indices.npy", "vocabulary.txt")
+DENSE_FILES = ("vectors.faiss", "starts.npy", "spans.npy")
 
 
 class StoredIndex:
@@ -40,6 +47,7 @@ class StoredIndex:
         self.manifest = manifest
         self._stamp = _stamp(path)
         self.chunks = ChunkTable(path / CHUNKS, manifest.editions)
+        self._manuals: dict[tuple[str, int], Manual] = {}
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -47,6 +55,7 @@ class StoredIndex:
     @cached_property
     def bm25(self) -> Bm25:
         self._check_unchanged()
+        self._check_format(f"bm25/{name}" for name in BM25_FILES)
         settings = self.manifest.settings
         options = TokenOptions(stemmer=settings.stemmer, stopwords=settings.stopwords)
         return Bm25(self.path / "bm25", options)
@@ -83,6 +92,7 @@ class StoredIndex:
         """The vectors; ``IndexError_`` when the index was built without an encoder."""
         self._encoder_record()
         self._check_unchanged()
+        self._check_format(f"dense/{name}" for name in DENSE_FILES)
         return DenseRows(self.path / "dense")
 
     def encoder(self) -> Encoder:
@@ -122,6 +132,30 @@ class StoredIndex:
 
         self._check_unchanged()
         return load_library(self.path / "manuals")
+
+    def manual(self, source: str, year: int) -> Manual:
+        """One parsed edition, without opening the library, which loads the parsers.
+
+        Raises ``DamagedFile`` when it is missing or damaged.
+        """
+        if "library" in self.__dict__:
+            return self.library.manual(source, year)
+        if (source, year) not in self._manuals:
+            from manuals.store import edition_folder, load_manual
+
+            self._check_unchanged()
+            folder = self.path / "manuals" / edition_folder(source, year)
+            self._manuals[source, year] = load_manual(folder)
+        return self._manuals[source, year]
+
+    def _check_format(self, files: Iterable[str]) -> None:
+        """A file that the build never made is no damage."""
+        for file in files:
+            if self.manifest.files and file not in self.manifest.files:
+                raise IndexError_(
+                    f"{self.path}: of an older format (built by tam {self.manifest.tool} without "
+                    f"{file}); build it again"
+                )
 
     def _check_unchanged(self) -> None:
         """Parts that load late must be of the same build as those before."""

@@ -125,7 +125,10 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return _manifest_of(record)
     except (KeyError, TypeError, ValueError, BadOption) as error:
-        raise IndexError_(f"{path}: damaged ({_short(error)}); build it again") from error
+        # Readable, and yet not what this version writes.
+        raise IndexError_(
+            f"{path}: built by another version of tam, or damaged ({_short(error)}); build it again"
+        ) from error
 
 
 def _manifest_of(record: dict[str, Any]) -> Manifest:

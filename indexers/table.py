@@ -66,6 +66,17 @@ class ChunkTable:
         return found
 
     @cached_property
+    def same_text(self) -> Mapping[int, tuple[int, ...]]:
+        """Each row of a section that stands word for word in several years: the rows with the
+        same source, key and text, ascending by year. A row that is not here has no other."""
+        found: dict[tuple[str, str, str], list[int]] = {}
+        texts = self._column("sha256")
+        for edition in self.editions:
+            for row in range(edition.start, edition.stop):
+                found.setdefault((edition.source, self.named[row], texts[row]), []).append(row)
+        return {row: tuple(rows) for rows in found.values() if len(rows) > 1 for row in rows}
+
+    @cached_property
     def tokens(self) -> npt.NDArray[np.int64]:
         """(rows,): word pieces of each row's text."""
         return np.asarray(self._table(["tokens"]).column("tokens"), np.int64)

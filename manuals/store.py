@@ -176,7 +176,8 @@ def _raw_map_table(raw_map: tuple[tuple[int, int, int], ...]) -> Any:
 def _read_table(path: Path) -> Any:
     from pyarrow import parquet
 
-    return parquet.read_table(path, memory_map=True).combine_chunks()
+    # ``read_table`` would import pandas for it.
+    return parquet.ParquetFile(path, memory_map=True).read().combine_chunks()
 
 
 def _read_raw_map(path: Path) -> tuple[tuple[int, int, int], ...]:

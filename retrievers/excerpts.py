@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from chunkers.chunk import JOINT
-from chunkers.cut import SENTENCE_END
+from chunkers.cut import SENTENCE_END, end_before
 from indexers.tokenise import Tokeniser
 from retrievers.hits import Hit
 
@@ -30,7 +30,7 @@ def _units(text: str) -> list[str]:
     for line in text.splitlines():
         start = 0
         for found in SENTENCE_END.finditer(line):
-            units.append(line[start : found.start()])
+            units.append(line[start : end_before(found)])
             start = found.end()
         units.append(line[start:])
     return [unit for unit in (_SPACE.sub(" ", unit).strip() for unit in units) if unit]
@@ -76,15 +76,20 @@ def _clip(text: str, size: int, at: int = 0) -> str:
 
 
 def best_excerpt(
-    hit: Hit, terms: Mapping[str, float], tokeniser: Tokeniser, size: int = 240
+    hit: Hit,
+    terms: Mapping[str, float],
+    tokeniser: Tokeniser,
+    size: int = 240,
+    span: Span | None = None,
 ) -> Excerpt:
     """The run of whole lines and sentences of the hit's body, at most ``size`` characters long,
     whose distinct query terms weigh most; of equal ones the shortest, then the first.
 
     ``terms`` are the query's terms with a weight for each. Without any match it is the start of
-    the dense leg's best window, else of the body.
+    the dense leg's best window, else of the body. With ``span`` only that stretch of the hit's
+    text is looked at.
     """
-    body = hit.text.partition(JOINT)[2] or hit.text
+    body = hit.text[slice(*span)] if span else hit.text.partition(JOINT)[2] or hit.text
     units = _units(body)
     found = [frozenset(t for t in tokeniser.terms(unit) if t in terms) for unit in units]
     best: tuple[float, int, int, int] | None = None
@@ -101,7 +106,7 @@ def best_excerpt(
                 candidate = (-weight, length, first, last)
                 best = candidate if best is None else min(best, candidate)
     if best is None:
-        dense = hit.legs.get("dense")
+        dense = None if span else hit.legs.get("dense")
         start = dense.span[0] if dense and dense.span else 0
         text = _SPACE.sub(" ", hit.text[start:] if start > len(hit.text) - len(body) else body)
         return Excerpt(_clip(text.strip(), size), ())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import date
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -35,13 +36,40 @@ class LinkInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """The section that the query names. ``span`` is the stretch ``[start, end)`` of the hit's
+    ``text`` that holds it, without an editor's notes; ``None`` where it is not to be found."""
+
+    key: str
+    span: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a hit's text is from: the manual's ``file`` (below the manuals folder), what its
+    content says of itself (``release``), the dates between which the edition applies, the slice
+    ``[start, end)`` of the edition's normalised text, and the sha256 of file and text."""
+
+    file: str
+    file_sha256: str | None
+    release: str
+    effective_from: date
+    effective_to: date | None
+    span: tuple[int, int]
+    part: tuple[int, int] | None
+    text_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One chunk found by a search.
 
     ``rank`` is 1-based and is what later stages read; ``score`` descends with it. ``legs`` are
     the ranks and scores of each leg that ranked the chunk within the fusion depth (``bm25``,
     ``dense``, and ``search``, the ranking before a reranker). ``found_by`` is ``reference`` for
-    a section that the query names and ``link`` for one that another hit points to.
+    a section that the query names (``named`` says which) and ``link`` for one that another hit
+    points to. ``same_text`` are other years with the same text (see ``collapse`` in
+    ``SearchSettings``).
     """
 
     rank: int
@@ -60,6 +88,9 @@ class Hit:
     legs: Mapping[str, Leg] = field(default_factory=lambda: MappingProxyType({}))
     found_by: FoundBy = "search"
     link: LinkInfo | None = None
+    named: Named | None = None
+    same_text: tuple[int, ...] = ()
+    provenance: Provenance | None = None
 
     @property
     def name(self) -> str:
@@ -106,4 +137,25 @@ class Hit:
                 if self.link
                 else None
             ),
+            "named": (
+                {
+                    "key": self.named.key,
+                    "span": list(self.named.span) if self.named.span else None,
+                }
+                if self.named
+                else None
+            ),
+            "same_text": list(self.same_text),
+            "provenance": _provenance(self.provenance) if self.provenance else None,
         }
+
+
+def _provenance(record: Provenance) -> dict[str, Any]:
+    until = record.effective_to
+    return {
+        **asdict(record),
+        "effective_from": record.effective_from.isoformat(),
+        "effective_to": until.isoformat() if until else None,
+        "span": list(record.span),
+        "part": list(record.part) if record.part else None,
+    }

@@ -18,9 +18,10 @@ import numpy as np
 
 from indexers.folder import StoredIndex, open_folder
 from retrievers.filters import Allowed, allowed_rows
-from retrievers.hits import FoundBy, Hit, Leg
+from retrievers.hits import FoundBy, Hit, Leg, Named, Provenance
 from retrievers.legs import LegCache
 from retrievers.links import link_info
+from retrievers.named import named_span
 from retrievers.pipeline import Clock, Pipeline, Ranking
 from retrievers.ranks import Ranked
 from retrievers.settings import (
@@ -182,6 +183,9 @@ class Index:
                     link=link_info(self.stored, ranking.links[row])
                     if row in ranking.links
                     else None,
+                    named=_named(self.stored, chunk, ranking.referenced.get(row)),
+                    same_text=ranking.other_years.get(row, ()),
+                    provenance=_provenance(self.stored, row, chunk),
                 )
             )
         return hits
@@ -231,6 +235,27 @@ def _per_query(filters: Filter | Sequence[Filter] | None, queries: int) -> list[
     if len(filters) != queries:
         raise BadOption(f"{len(filters)} filters for {queries} queries; give one, or one each")
     return list(filters)
+
+
+def _named(stored: StoredIndex, chunk: Chunk, key: str | None) -> Named | None:
+    if key is None:
+        return None
+    return Named(key, named_span(chunk, stored.manual(chunk.source, chunk.year), key))
+
+
+def _provenance(stored: StoredIndex, row: int, chunk: Chunk) -> Provenance:
+    edition = stored.chunks.edition(row)
+    hashes = {file.path: file.sha256 for file in edition.files}
+    return Provenance(
+        file=chunk.file,
+        file_sha256=hashes.get(chunk.file),
+        release=edition.release,
+        effective_from=chunk.effective_from,
+        effective_to=chunk.effective_to,
+        span=chunk.text_span,
+        part=chunk.part,
+        text_sha256=chunk.sha256,
+    )
 
 
 def _found_by(row: int, ranking: Ranking) -> FoundBy:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from chunkers.cut import SENTENCE_END
+from chunkers.cut import SENTENCE_END, end_before
 from retrievers.fusion import RRF_K, Fused, rrf
 from retrievers.ranks import Ranked
 
@@ -32,7 +32,7 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
         line = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         start = 0
         for found in SENTENCE_END.finditer(line):
-            yield line[start : found.start()].strip(), fresh
+            yield line[start : end_before(found)].strip(), fresh
             start, fresh = found.end(), False
         if line[start:].strip():
             yield line[start:].strip(), fresh

@@ -1,4 +1,4 @@
-"""One search, stage by stage: legs, fusion, passages, links, reranker, references.
+"""One search, stage by stage: legs, fusion, passages, links, collapse, reranker, references.
 
 A batch goes through each stage as a whole, so that vectors are encoded together and the queries of
 one filter are scored together.
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexers.folder import StoredIndex
+from retrievers.collapse import Collapse, most_years
 from retrievers.filters import Allowed, allowed_rows
 from retrievers.fusion import FUSIONS, rrf
 from retrievers.legs import LegCache, leg_under
@@ -41,17 +42,19 @@ class Ranking(NamedTuple):
     """The answer to one query without texts.
 
     ``rows`` (n,) best first, n at most k; ``scores`` (n,) never ascend; ``referenced`` are the
-    rows found by reference; ``legs`` the full list of each leg, one for each passage searched.
-    ``linked`` are the rows found by a link; ``links`` are for each row that a link leads to the
-    link's number in the index's table.
+    rows found by reference, each with the key of the section named; ``legs`` the full list of each
+    leg, one for each passage searched. ``linked`` are the rows found by a link; ``links`` are for each row that a link leads to the
+    link's number in the index's table. ``other_years`` are, for a row that stands for the same
+    text in other years, those years.
     """
 
     rows: Rows
     scores: npt.NDArray[np.float64]
-    referenced: frozenset[int]
+    referenced: Mapping[int, str]
     legs: Mapping[str, tuple[Ranked, ...]]
     linked: frozenset[int] = frozenset()
     links: Mapping[int, int] = MappingProxyType({})
+    other_years: Mapping[int, tuple[int, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,10 @@ class Pipeline:
 
     @property
     def depth(self) -> int:
-        """How far down each leg is read."""
-        return max(self.k, self.settings.depth)
+        """How far down each leg is read: to k texts at least, whatever of them stand for one."""
+        if self.settings.collapse == "off":
+            return max(self.k, self.settings.depth)
+        return max(self.k * most_years(self.stored.manifest.editions), self.settings.depth)
 
     def run(self, queries: Sequence[str], filters: Sequence[Filter]) -> list[Ranking]:
         """The ranking of each query under its filter."""
@@ -111,6 +116,11 @@ class Pipeline:
             for lists, each in zip(by_leg, links, strict=True):
                 if each is not None:
                     lists[LINKS_LEG] = (each.targets,)
+        if self.settings.collapse != "off":
+            found = [
+                self._collapse(wanted).ranked(each)
+                for wanted, each in zip(filters, found, strict=True)
+            ]
         if self.settings.reranker is not None:
             with self.clock.stage("rerank"):
                 before = [each.top(max(self.k, self.settings.rerank_depth)) for each in found]
@@ -124,6 +134,9 @@ class Pipeline:
                     queries, filters, found, by_leg, links, strict=True
                 )
             ]
+
+    def _collapse(self, wanted: Filter) -> Collapse:
+        return Collapse(self.stored.chunks, self.allowed[wanted])
 
     def _link(
         self,
@@ -259,30 +272,28 @@ class Pipeline:
         by_link: Linked | None,
     ) -> Ranking:
         """References put in their places, cut to k."""
-        named: tuple[int, ...] = ()
+        collapse = None if self.settings.collapse == "off" else self._collapse(wanted)
+        named: Mapping[int, str] = {}
         if self.settings.references:
-            named = referenced_rows(self.stored, query, self.allowed[wanted], found.rows)
-        if not named:
-            top = found.top(self.k)
-            return _with_links(
-                Ranking(top.rows, top.scores.astype(np.float64), frozenset(), legs), by_link
-            )
+            allowed = self.allowed[wanted]
+            named = referenced_rows(self.stored, query, allowed, found.rows, collapse)
         found = found.top(self.k + len(named))
-        rows = place_references(named, found.rows.tolist(), is_long(query))
-        scores = descending_scores(rows, named, found)
-        placed = Ranking(
-            np.asarray(rows[: self.k], np.int64),
-            scores[: self.k],
-            frozenset(named) & set(rows[: self.k]),
+        if named:
+            rows = place_references(list(named), found.rows.tolist(), is_long(query))
+            scores = descending_scores(rows, list(named), found)[: self.k]
+            rows = rows[: self.k]
+        else:
+            rows, scores = found.rows.tolist(), found.scores.astype(np.float64)
+        ranking = Ranking(
+            np.asarray(rows, np.int64),
+            scores,
+            {row: named[row] for row in rows if row in named},
             legs,
+            other_years=collapse.other_years(rows) if collapse else {},
         )
-        return _with_links(placed, by_link)
-
-
-def _with_links(ranking: Ranking, by_link: Linked | None) -> Ranking:
-    if by_link is None:
-        return ranking
-    return ranking._replace(linked=by_link.brought, links=by_link.links)
+        if by_link is None:
+            return ranking
+        return ranking._replace(linked=by_link.brought, links=by_link.links)
 
 
 def _tasks(query: str, wanted: Filter, settings: SearchSettings) -> tuple[_Task, ...]:

@@ -22,7 +22,7 @@ Rules:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -32,6 +32,8 @@ from indexers.folder import StoredIndex
 from indexers.table import title_words
 from manuals.codes import undotted
 from manuals.keys import Reference, find_references, parse_reference
+from manuals.units import unit_key
+from retrievers.collapse import Collapse
 from retrievers.filters import Allowed
 from retrievers.ranks import Ranked, Rows
 from tam.errors import BadReference
@@ -79,12 +81,16 @@ def _keys(reference: Reference) -> Iterator[str]:
             stem = stem[:-1]
 
 
+#: a row and the key of the section that it was looked up by
+_Named = tuple[int, str]
+
+
 def _chunks_of(
     index: StoredIndex, reference: Reference, allowed: Allowed, order: Rows
-) -> list[int]:
+) -> list[_Named]:
     sources = reference.sources or ("ussg",)
     place = {row: position for position, row in enumerate(order.tolist())}
-    editions: list[list[int]] = []
+    editions: list[list[_Named]] = []
     for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
         if edition.source not in sources:
             continue
@@ -92,12 +98,13 @@ def _chunks_of(
         for key in _keys(reference):
             rows = [row for row in rows_by_key.get(key, ()) if row in allowed]
             if rows:
-                editions.append(sorted(rows, key=lambda row: (place.get(row, len(place)), row)))
+                rows.sort(key=lambda row: (place.get(row, len(place)), row))
+                editions.append([(row, key) for row in rows])
                 break
-    return list(_turns(editions))[:PER_REFERENCE]
+    return list(_turns(editions))
 
 
-def _titled(index: StoredIndex, query: str, allowed: Allowed, order: Rows) -> list[list[int]]:
+def _titled(index: StoredIndex, query: str, allowed: Allowed) -> list[list[_Named]]:
     """For each edition, newest first, the chunks of the one section with this title."""
     if is_long(query):
         return []
@@ -105,37 +112,55 @@ def _titled(index: StoredIndex, query: str, allowed: Allowed, order: Rows) -> li
     rows = [row for row in rows_by_title.get(title_words(query), ()) if row in allowed]
     if not rows:
         return []
-    place = {row: position for position, row in enumerate(order.tolist())}
     lists = []
     for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
         own = [row for row in rows if edition.start <= row < edition.stop]
-        if own and len({index.chunks.named[row] for row in own}) == 1:
-            lists.append(sorted(own, key=lambda row: (place.get(row, len(place)), row)))
+        # The parts that a section was cut into have its title, and keys of their own.
+        units = {unit_key(edition.source, index.chunks.named[row]) for row in own}
+        if len(units) == 1:
+            unit = units.pop()
+            lists.append([(row, unit) for row in own])
     return lists
 
 
-def _turns(lists: Sequence[Iterable[int]]) -> Iterator[int]:
+def _turns(lists: Sequence[Iterable[_Named]]) -> Iterator[_Named]:
     """The first of each list, then the second of each, and so on."""
-    return (row for row in chain.from_iterable(zip_longest(*lists)) if row is not None)
+    return (each for each in chain.from_iterable(zip_longest(*lists)) if each is not None)
 
 
 def referenced_rows(
-    index: StoredIndex, query: str, allowed: Allowed, order: Rows
-) -> tuple[int, ...]:
-    """Distinct rows of the sections that the query names, in the order of the rules above.
+    index: StoredIndex,
+    query: str,
+    allowed: Allowed,
+    order: Rows,
+    collapse: Collapse | None = None,
+) -> Mapping[int, str]:
+    """Rows of the sections that the query names, in the order of the rules above, each with the
+    key of the section that it holds or is a part of.
 
-    ``order`` are the rows that the search found, best first.
+    ``order`` are the rows that the search found, best first. With ``collapse`` a text that stands
+    in several years counts once.
     """
     references = references_in(query)
     if not references:
-        return tuple(_turns(_titled(index, query, allowed, order)))[:PER_REFERENCE]
-    rest = query
+        lists = [list(_turns(_titled(index, query, allowed)))]
+    else:
+        if not index.bm25.tokeniser.terms(words_besides(query, references)):
+            order = np.empty(0, np.int64)
+        lists = [_chunks_of(index, reference, allowed, order) for reference in references]
+    if collapse is not None:
+        lists = [list({collapse.newest(row): key for row, key in each}.items()) for each in lists]
+    found: dict[int, str] = {}
+    for row, key in _turns([each[:PER_REFERENCE] for each in lists]):
+        found.setdefault(row, key)
+    return found
+
+
+def words_besides(query: str, references: Iterable[Reference]) -> str:
+    """The query without the references in it."""
     for reference in references:
-        rest = rest.replace(reference.text, " ")
-    if not index.bm25.tokeniser.terms(rest):
-        order = np.empty(0, np.int64)
-    lists = [_chunks_of(index, reference, allowed, order) for reference in references]
-    return tuple(dict.fromkeys(_turns(lists)))
+        query = query.replace(reference.text, " ")
+    return query
 
 
 def place_references(referenced: Sequence[int], searched: Sequence[int], long: bool) -> list[int]:

@@ -20,7 +20,7 @@ LONGEST_TEXT = 50_000
 MOST_CHILDREN = 500
 
 FILTERS = ("year", "as_of", "source", "under")
-SETTINGS = ("retriever", "query_mode", "fusion", "references")
+SETTINGS = ("retriever", "query_mode", "fusion", "references", "collapse")
 
 
 class Service:
@@ -71,7 +71,7 @@ class Service:
         options: dict[str, Any] = {name: arguments[name] for name in SETTINGS if name in arguments}
         if "references" in options:
             options["references"] = _flag("references", options["references"])
-        settings = SearchSettings().with_options(options)
+        settings = SearchSettings(collapse="years").with_options(options)
         with self._lock:
             found = search_all(self._of(arguments.get("corpus")), query, k, wanted, settings)
         return search_record(query, k, wanted, found)

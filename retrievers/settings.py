@@ -31,6 +31,7 @@ QUERY_TERMS = ("counts", "distinct")
 IDF = ("index", "editions")
 QUERY_MODES = ("whole", "windows")
 LINKS = ("off", "on")
+COLLAPSE = ("off", "years")
 
 #: How far down each leg is read before fusion. Fixed, so that the first places do not change with k.
 DEPTH = 500
@@ -48,6 +49,7 @@ class SearchOptions(TypedDict, total=False):
     passage_fusion: str
     passage_words: int
     references: bool
+    collapse: str
     links: str
     query_terms: str
     idf: str
@@ -70,6 +72,8 @@ class SearchSettings:
       or ``windows`` (cut into passages of ``passage_words`` words, each searched, fused by
       ``passage_fusion``: ``max``, the best rank, or ``rrf``).
     - ``references``: sections that the query names come first (see ``references.py``).
+    - ``collapse``: ``years`` gives a text that stands word for word in several of the years
+      searched once, from the newest of them (see ``collapse.py``); ``off`` each by itself.
     - ``links``: ``on`` lets hits bring the sections that they point to (see ``links.py``).
     - ``query_terms``: BM25 counts a term as often as the query holds it (``counts``) or once
       (``distinct``).
@@ -88,6 +92,7 @@ class SearchSettings:
     passage_fusion: str = "max"
     passage_words: int = PASSAGE_WORDS
     references: bool = True
+    collapse: str = "off"
     links: str = "off"
     query_terms: str = "counts"
     idf: str = "index"
@@ -102,6 +107,7 @@ class SearchSettings:
         _one_of("retriever", self.retriever, RETRIEVERS)
         _one_of("query mode", self.query_mode, QUERY_MODES)
         _one_of("passage fusion", self.passage_fusion, PASSAGE_FUSIONS)
+        _one_of("collapse", self.collapse, COLLAPSE)
         _one_of("links", self.links, LINKS)
         _one_of("query terms", self.query_terms, QUERY_TERMS)
         _one_of("idf", self.idf, IDF)

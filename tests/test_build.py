@@ -350,6 +350,22 @@ def test_manifests_that_cannot_be_read(tmp_path: Path, written: str | None, mess
     assert "\n" not in str(raised.value)
 
 
+def test_an_index_of_another_version_is_not_called_damaged(tmp_path: Path) -> None:
+    """One with other settings, and one that was built before a file of today's existed."""
+    [result] = build(library(), tmp_path, HASH)
+    path = result.path / "manifest.json"
+    written = json.loads(path.read_text())
+    path.write_text(json.dumps({**written, "settings": {**written["settings"], "hue": 1}}))
+    with pytest.raises(IndexError_, match=r"another version of tam.*hue.*build it again"):
+        open_folder(result.path)
+    for part, file in (("bm25", "bm25/blocks.npy"), ("dense", "dense/spans.npy")):
+        files = {name: digest for name, digest in written["files"].items() if name != file}
+        path.write_text(json.dumps({**written, "files": files}))
+        (result.path / file).unlink()
+        with pytest.raises(IndexError_, match=rf"older format .* without {file}\); build it again"):
+            getattr(open_folder(result.path), part)
+
+
 def test_opening_and_a_bm25_query_need_no_torch(tmp_path: Path) -> None:
     [result] = build(library(), tmp_path, HASH)
     code = (

@@ -69,7 +69,8 @@ def test_all_indexes_take_turns_with_their_corpus_named(root: Path) -> None:
     plain = call(root, "bank", "-k", "2").output
     assert "icd: tabular 2025" in plain
     assert "legal: " in plain
-    named = json.loads(call(root, "18 USC 1344", "--json", "-k", "3").output)["hits"]
+    all_years = ["--json", "-k", "3", "--collapse", "off"]
+    named = json.loads(call(root, "18 USC 1344", *all_years).output)["hits"]
     assert [hit["corpus"] for hit in named] == ["legal"] * 3
 
 
@@ -86,7 +87,9 @@ def test_json_is_the_python_api(root: Path) -> None:
     arguments = ["--year", "2021-2022", "--under", "18 USC chapter 44", "-k", "3"]
     record = json.loads(call(root / "legal", "robbery", *arguments, "--json").output)
     index = open_index(root / "legal")
-    hits = index.search("robbery", k=3, year="2021-2022", under="18 USC chapter 44")
+    hits = index.search(
+        "robbery", k=3, year="2021-2022", under="18 USC chapter 44", collapse="years"
+    )
     assert record == {
         "query": "robbery",
         "k": 3,
@@ -94,6 +97,20 @@ def test_json_is_the_python_api(root: Path) -> None:
         "hits": [{"corpus": "legal", **hit.to_json()} for hit in hits],
     }
     assert {hit.citation for hit in hits} == {"18 U.S.C. § 922", "18 U.S.C. § 924"}
+
+
+def test_a_text_of_several_years_is_shown_once(root: Path) -> None:
+    lines = call(root / "legal", "bank fraud scheme", "--source", "title18").output
+    assert "title18 2023 (same text in 2021-2022)" in lines
+    assert "title18 2021" not in lines
+    lines = call(root / "legal", "bank fraud scheme", "--collapse", "off").output
+    assert "title18 2021\n" in lines
+    assert "same text" not in lines
+
+
+def test_the_section_named_is_said(root: Path) -> None:
+    named = call(root / "legal", "18 USC 1344", "--year", "2021", "-k", "1").output
+    assert "title18 2021, by reference: 18 U.S.C. § 1344" in named
 
 
 def test_query_from_stdin_and_file(root: Path, tmp_path: Path) -> None:
@@ -192,5 +209,7 @@ def test_bm25_from_the_shell_never_imports_torch(root: Path) -> None:
 
 
 def test_the_sample_of_chunks_is_what_the_tests_think(root: Path) -> None:
-    hits = json.loads(call(root / "legal", "firearm", "-k", "100", "--json").output)["hits"]
+    hits = json.loads(
+        call(root / "legal", "firearm", "-k", "100", "--json", "--collapse", "off").output
+    )["hits"]
     assert {hit["chunk_id"] for hit in hits} == {chunk.id for chunk in legal_chunks()}

@@ -49,6 +49,13 @@ def test_cut_passages(text: str, words: int, expected: list[str]) -> None:
     assert cut_passages(text, words) == expected
 
 
+def test_closing_marks_stay_with_their_sentence() -> None:
+    text = 'He said "Stop it at once, all of you." Then (he left the room.) She stayed there.'
+    assert " ".join(cut_passages(text, 8)) == text
+    shown = best_excerpt(hit(f"head\n\n{text}"), {"stop": 1.0}, Tokeniser(), 40)
+    assert shown.text.endswith('you."')
+
+
 @given(text=st.text(alphabet="ab. \n-A;1)", max_size=200), words=st.integers(8, 30))
 def test_passages_keep_every_word_in_order(text: str, words: int) -> None:
     passages = cut_passages(text, words)

@@ -6,6 +6,7 @@ import math
 import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import click
 
@@ -14,6 +15,7 @@ from retrievers.corpora import Found
 from retrievers.excerpts import Excerpt, best_excerpt
 from retrievers.hits import Hit
 from retrievers.index import Index
+from retrievers.references import references_in, words_besides
 
 INDENT = "    "
 #: lines of text are easier to read when they are not as wide as some terminals
@@ -27,32 +29,41 @@ def terminal_width() -> int:
     return max(NARROWEST, min(shutil.get_terminal_size((100, 24)).columns, WIDEST))
 
 
-def query_weights(index: Index, query: str) -> dict[str, float]:
-    """The query's terms with their inverse document frequency; a term found nowhere counts 0."""
+class Weights(NamedTuple):
+    """The query's terms that the index holds with their inverse document frequency: ``all``, and
+    those of the ``words`` besides references, by which the passage of a named section is chosen."""
+
+    all: Mapping[str, float]
+    words: Mapping[str, float]
+
+
+def query_weights(index: Index, query: str) -> Weights:
+    """The weights of a query's terms in an index."""
     bm25 = index.stored.bm25
     weights = {}
     for term in sorted(set(bm25.tokeniser.terms(query))):
         frequency = bm25.document_frequency(term)
         if frequency:
             weights[term] = math.log(1 + len(index) / frequency)
-    return weights
+    words = set(bm25.tokeniser.terms(words_besides(query, references_in(query))))
+    return Weights(weights, {term: weights[term] for term in weights if term in words})
 
 
-def hit_lines(
-    found: Found, weights: Mapping[str, float], width: int, with_corpus: bool
-) -> list[str]:
+def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> list[str]:
     """One hit: citation and title; path, edition and pages; the passage that fits best."""
     index, hit = found.index, found.hit
     lines = [_shorten(f"{hit.rank:>2}  {hit.name}", width)]
     lines[0] = click.style(lines[0], bold=True)
     where = f"{hit.source} {hit.year}"
+    if hit.same_text:
+        where += f" (same text in {_years(hit.same_text)})"
     if with_corpus:
         where = f"{index.corpus}: {where}"
     if hit.pages:
         first, last = hit.pages
         where += f", page {first}" if first == last else f", pages {first}-{last}"
     if hit.found_by == "reference":
-        where += ", named in the query"
+        where += f", by reference: {hit.named.key}" if hit.named else ", by reference"
     elif hit.found_by == "link" and hit.link:
         where += f", by link {hit.link.kind} from {hit.link.from_chunk}"
     lines.append(INDENT + click.style(_shorten(where, width - len(INDENT)), fg="cyan"))
@@ -60,9 +71,22 @@ def hit_lines(
     if path and path != SOURCE_TITLES.get(hit.source):
         lines.append(INDENT + click.style(_shorten_left(path, width - len(INDENT)), dim=True))
     size = (width - len(INDENT)) * (EXCERPT_LINES - 1)
-    excerpt = best_excerpt(hit, weights, index.stored.bm25.tokeniser, size)
+    span = hit.named.span if hit.named else None
+    terms = weights.all if span is None else weights.words
+    excerpt = best_excerpt(hit, terms, index.stored.bm25.tokeniser, size, span)
     lines += [INDENT + line for line in _folded(excerpt, width - len(INDENT))]
     return lines
+
+
+def _years(years: Sequence[int]) -> str:
+    """``2019, 2021-2024``."""
+    runs: list[list[int]] = []
+    for year in years:
+        if runs and runs[-1][-1] == year - 1:
+            runs[-1].append(year)
+        else:
+            runs.append([year])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def explain_lines(hit: Hit) -> Iterator[str]:

@@ -13,7 +13,7 @@ import click
 from manuals.sections import SOURCES
 from retrievers.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
 from retrievers.index import DEFAULT_K, Clock, Index
-from retrievers.settings import Filter, SearchSettings
+from retrievers.settings import COLLAPSE, Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
 from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption, TamError
@@ -39,6 +39,13 @@ LONGEST_QUERY = 1_000_000
 @click.option("--source", multiple=True, type=click.Choice(list(SOURCES)), help="Only this manual.")
 @click.option("--under", metavar="KEY", help="Only at or below a key: E11, 18 USC chapter 44.")
 @click.option("-k", type=click.IntRange(1, 10_000), default=DEFAULT_K, show_default=True)
+@click.option(
+    "--collapse",
+    type=click.Choice(COLLAPSE),
+    default="years",
+    show_default=True,
+    help="Show a text that is the same in several years once, from the newest.",
+)
 @retrieval_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Print legs, ranks, scores, filters and timing.")
