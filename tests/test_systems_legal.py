@@ -133,7 +133,7 @@ def test_a_gold_is_seen_with_a_part_of_it_as_in_tam_eval(
             return Reply(answer(7))
         return Reply(tool_calls=[("open_statute_section", {"citation": opened})])
 
-    records = play(replace(asked, limit=1, gold=golds), script)
+    records = play(replace(asked, limit=1, gold=golds, origins=("given",)), script)
     assert records["9"]["looks"][0]["golds"] == ([f"title18/2024/{gold}"] if seen else [])
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from eval.cases import YEAR_COLUMNS
+from eval.golds import Origin
 from eval.systems.model import speaks_openai
 from eval.systems.outcome import Domain, Structured
 from eval.systems.privacy import is_local
@@ -32,6 +33,7 @@ class Start:
     out: Path
     years: Path | None = None
     gold: Path | None = None
+    origins: tuple[Origin, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     year_columns: tuple[str, str] = YEAR_COLUMNS
     index_dir: Path | None = None
@@ -76,6 +78,7 @@ def run_config(
         "cases_sha256": sha256_file(asked.cases),
         "years_sha256": sha256_file(asked.years) if asked.years else None,
         "gold_sha256": sha256_file(asked.gold) if asked.gold else None,
+        "origins": list(asked.origins),
         "columns": dict(asked.columns),
         "year_columns": list(asked.year_columns),
         "limit": asked.limit,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.cases import Case, read_cases, read_years, with_years
-from eval.golds import Gold, given_golds, read_given
+from eval.cases import Case, read_cases
+from eval.coverage import by_query
+from eval.preparation import Wanted, listed, prepare
 from eval.systems.asked import Start, run_config, structured_by
 from eval.systems.books import Shelf
 from eval.systems.calls import Cache
@@ -19,7 +20,6 @@ from eval.systems.pacing import Pace
 from eval.systems.privacy import endpoint, guard
 from eval.systems.runner import Job, Plan, Report, run, system_named
 from eval.systems.spending import Meter, Price, Usage, read_prices
-from manuals.library import Library
 from retrievers.index import open_index
 from tam.errors import RunError, UnknownYear
 
@@ -67,16 +67,14 @@ def _start(asked: Start, report: Report | None) -> StartEnded:
         )
     if needs_model:
         guard(asked.domain, asked.model or "", base_url, asked.allow_remote_phi)
-    cases = read_run_cases(asked)
-    if asked.limit is not None:
-        cases = cases[: asked.limit]
+    cases = _cases(asked)
     index = open_index(asked.index_dir or Path("indexes") / asked.domain)
     if index.corpus != asked.domain:
         raise RunError(f"{index.path}: an index of the {index.corpus} manuals; give --index")
     if asked.system in ("single-pass", "agentic", "retrieval-only"):
         # Before anything is written or paid for: that the index can be searched like this.
         index.search("a", 1, settings=asked.search)
-    jobs, left_out = _jobs(asked, cases, index)
+    jobs, notes = _jobs(asked, cases, index)
     private = asked.domain == "icd"
     price = _price(asked)
     settings = _model_settings(asked, base_url)
@@ -102,82 +100,50 @@ def _start(asked: Start, report: Report | None) -> StartEnded:
         )
         ended = run(folder, jobs, plan, asked.retry_failed, report)
     return StartEnded(
-        ended.done, ended.failed, ended.left, ended.stopped, left_out, meter.usage, meter.cost
+        ended.done, ended.failed, ended.left, ended.stopped, notes, meter.usage, meter.cost
     )
 
 
-def read_run_cases(asked: Start) -> list[Case]:
-    """The cases with their years. Raises ``BadCases``, and ``RunError`` for the other domain's."""
+def _cases(asked: Start) -> list[Case]:
+    """The cases. Raises ``BadCases``, and ``RunError`` for the other domain's."""
     corpus, cases = read_cases(asked.cases, asked.columns)
     if corpus != asked.domain:
         raise RunError(f"{asked.cases}: these are {corpus} cases; say --domain {corpus}")
-    if asked.years is None:
-        return cases
-    return with_years(cases, read_years(asked.years, asked.year_columns))
+    return cases if asked.limit is None else cases[: asked.limit]
 
 
 def _jobs(asked: Start, cases: Sequence[Case], index: Index) -> tuple[list[Job], tuple[str, ...]]:
-    """A job for each case whose year has editions; the others are told of, never dropped
-    silently."""
+    """A job for each case whose year has editions, with the golds that ``tam eval`` would measure
+    on; the others are told of, never dropped silently."""
+    wanted = Wanted(
+        policy=asked.year_policy,
+        origins=asked.origins,
+        columns=asked.columns,
+        year_columns=asked.year_columns,
+    )
+    given = [asked.gold] if asked.gold else []
+    prepared = prepare(index, asked.cases, asked.years, given, wanted)
+    years = {query.query_id: query.year for query in prepared.queries}
+    golds = by_query(prepared.golds)
     shelf = Shelf(index.library, asked.domain, asked.year_policy, index, asked.search)
     jobs: list[Job] = []
     left_out: list[str] = []
     reason = ""
     for case in cases:
+        case = replace(case, year=years[case.case_id])
         try:
             books = shelf.books(case.year)
         except UnknownYear as error:
             left_out.append(case.case_id)
             reason = str(error)
             continue
-        jobs.append(Job(case, books))
+        jobs.append(Job(case, books, tuple(golds.get(case.case_id, ()))))
     if not jobs:
         raise RunError(f"{asked.cases}: no case has an edition of its year; {reason}")
-    notes: tuple[str, ...] = ()
+    notes = prepared.notes
     if left_out:
-        shown = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
-        notes = (f"{len(left_out)} of {len(cases)} cases left out ({shown}): {reason}",)
-    return _with_golds(asked, jobs, index), notes
-
-
-def _with_golds(asked: Start, jobs: Sequence[Job], index: Index) -> list[Job]:
-    """The jobs with their gold sections: given ones, else those that the rules of golds find."""
-    editions = {job.case.case_id: dict(job.books.years) for job in jobs}
-    cases = [job.case for job in jobs]
-    by_case: dict[str, list[Gold]] = {}
-    for gold in case_golds(asked.domain, cases, editions, index.library, asked.gold):
-        by_case.setdefault(gold.query_id, []).append(gold)
-    return [Job(job.case, job.books, tuple(by_case.get(job.case.case_id, ()))) for job in jobs]
-
-
-def case_golds(
-    domain: str,
-    cases: Sequence[Case],
-    editions: dict[str, dict[str, int]],
-    library: Library,
-    given: Path | None,
-) -> list[Gold]:
-    """Gold sections of cases: those of a file, else by the rules of ``icd_golds`` (the codes'
-    own sections and what leads to them) or ``legal_golds``."""
-    if given is not None:
-        return given_golds(read_given(given), editions, library)
-    if domain == "icd":
-        from eval.icd_golds import IcdGolds
-
-        icd = IcdGolds(library)
-        return [
-            gold
-            for case in cases
-            for gold in icd.golds(case.case_id, case.codes, editions[case.case_id])
-        ]
-    from eval.legal_golds import LegalGolds
-
-    legal = LegalGolds(library)
-    return [
-        gold
-        for case in cases
-        for gold in legal.golds(case.case_id, case.text, editions[case.case_id]).golds
-    ]
+        notes += (f"{len(left_out)} of {len(cases)} cases left out ({listed(left_out)}): {reason}",)
+    return jobs, notes
 
 
 def _price(asked: Start) -> Price | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eval.golds import ORIGINS
 from eval.policy import POLICIES
 from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.cli.retrieval import retrieval_options, search_option_names, search_settings
@@ -36,7 +37,14 @@ SYSTEM_NAMES = (
 @click.option(
     "--gold",
     type=click.Path(path_type=Path),
-    help="JSONL of gold sections; by default the rules of tam eval find them.",
+    help="Given gold sections: JSONL or qrels.",
+)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    type=click.Choice(list(ORIGINS)),
+    help="Only golds of this origin; all that tam eval would measure on otherwise.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
 @click.option("--index", "index_dir", type=click.Path(path_type=Path), help="Index folder.")
