@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -16,12 +16,16 @@ from indexers.manifest import EditionRows
 from manuals.codes import CATEGORY
 from manuals.keys import Reference, parse_reference
 from manuals.sections import SOURCES, Edition, Manual, Section
+from manuals.units import is_apparatus
 from manuals.years import edition_in_force
 from retrievers.ranks import Rows, Scores
 from retrievers.settings import Filter
 from tam.errors import BadOption, UnknownKey, UnknownYear
 
 _CATEGORY = re.compile(CATEGORY)
+
+#: edition -> which of its rows are allowed
+Masks = Mapping[str, npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +65,37 @@ def allowed_rows(index: StoredIndex, wanted: Filter) -> Allowed:
     what there is.
     """
     editions = _in_time(_of_sources(_named(index.manifest.editions, wanted), wanted), wanted)
-    if wanted.under is None:
+    if wanted.under is None and wanted.notes:
         return Allowed(editions, tuple(index.chunks.rows_of(editions)))
-    held = _held_under(index, editions, wanted.under)
+    if wanted.under is None:
+        held = {edition.name: np.ones(edition.chunks, bool) for edition in editions}
+    else:
+        held = _held_under(index, editions, wanted.under)
+    if not wanted.notes:
+        held = _without_notes(index, editions, held)
     keeping = tuple(edition for edition in editions if edition.name in held)
     mask = np.concatenate([held[edition.name] for edition in keeping])
     slices = tuple(index.chunks.rows_of(keeping))
     return Allowed(keeping, slices, None if mask.all() else mask)
+
+
+def _without_notes(
+    index: StoredIndex, editions: Sequence[EditionRows], held: Masks
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """The masks without rows that hold nothing but apparatus."""
+    kept: dict[str, npt.NDArray[np.bool_]] = {}
+    for edition in editions:
+        if edition.name not in held:
+            continue
+        mask = held[edition.name].copy()
+        for at in np.flatnonzero(mask).tolist():
+            keys = index.chunks.keys(edition.start + at)
+            mask[at] = not (keys and all(is_apparatus(edition.source, key) for key in keys))
+        if mask.any():
+            kept[edition.name] = mask
+    if not kept:
+        raise BadOption("notes: nothing but notes is left by the other filters; allow notes")
+    return kept
 
 
 def editions_in_time(index: StoredIndex, wanted: Filter) -> tuple[EditionRows, ...]:

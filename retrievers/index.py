@@ -98,17 +98,18 @@ class Index:
         as_of: date | str | None = None,
         source: str | Iterable[str] | None = None,
         under: str | None = None,
+        notes: bool = True,
         settings: SearchSettings | None = None,
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The ``k`` best chunks for a query among those that the filters allow, best first.
 
-        ``year``, ``as_of``, ``source`` and ``under`` are explained at ``Filter``, the options
+        ``year``, ``as_of``, ``source``, ``under`` and ``notes`` are explained at ``Filter``, the options
         (``retriever``, ``fusion``, ``query_mode``, ...) at ``SearchSettings``. Fewer than k come
         back when fewer are allowed or, with BM25 alone, share a term with the query. Raises
         ``BadOption``, ``UnknownYear``, ``UnknownKey``, ``BadReference`` and ``IndexError_``.
         """
-        wanted = Filter(year=year, as_of=as_of, source=source, under=under)
+        wanted = Filter(year=year, as_of=as_of, source=source, under=under, notes=notes)
         return self.search_many([query], k, filters=wanted, settings=settings, **options)[0]
 
     def search_many(

@@ -155,6 +155,8 @@ class Filter:
     - ``as_of``: a date; of each source the edition in force on that day. Not together with year.
     - ``source``: one or several of ``manuals.sections.SOURCES``.
     - ``under``: a key as a person types it; only what stands in or below that section.
+    - ``notes``: false leaves out chunks that hold nothing but an editor's apparatus: notes, source
+      credits and footnotes of Title 18, historical notes of the Guidelines Manual.
     - ``editions``: names such as ``title18/2021``; for a case that needs another year of one
       source than of another. Not together with year or as_of.
 
@@ -166,6 +168,7 @@ class Filter:
     source: str | Iterable[str] | None = None
     under: str | None = None
     editions: Iterable[str] | None = None
+    notes: bool = True
 
     def __post_init__(self) -> None:
         if self.editions is not None:
@@ -209,6 +212,8 @@ class Filter:
             parts.append(f"source {', '.join(self.sources)}")
         if self.under is not None:
             parts.append(f"under {self.under.strip()}")
+        if not self.notes:
+            parts.append("no notes")
         return ", ".join(parts) or "everything"
 
 

@@ -198,3 +198,28 @@ def test_under_equals_brute_force(index: Index, retriever: str, under: str, k: i
     hits = index.search(query, k=k, retriever=retriever, under=under)
     assert [(hit.chunk_id, hit.score) for hit in hits] == expected[:k]
     assert [hit.legs[retriever].rank for hit in hits] == list(range(1, len(hits) + 1))
+
+
+def test_notes_are_left_out_before_the_top_k(tmp_path: Path) -> None:
+    statute = "18 U.S.C. § 1203"
+    notes = f"{statute} Notes"
+    chunks = [
+        make_chunk("title18", 2025, statute, "hostage", keys=[statute, f"{statute}(a)"]),
+        make_chunk("title18", 2025, f"{statute} Source Credit", "hostage hostage"),
+        make_chunk("title18", 2025, notes, "hostage " * 9, keys=[notes, f"{notes} > Amendments"]),
+        # As preset ``tam`` cuts: statute and notes in one chunk.
+        make_chunk("title18", 2025, "18 U.S.C. § 1", "hostage", keys=["18 U.S.C. § 1", notes]),
+        make_chunk("ussg", 2025, "§2A4.1 Historical Note", "hostage hostage"),
+        make_chunk("ussg", 2025, "§2A4.1", "hostage"),
+    ]
+    index = make_index(tmp_path / "legal", chunks)
+    for retriever in ("bm25", "dense", "hybrid"):
+        found = index.search("hostage", 1, notes=False, retriever=retriever)
+        assert len(found) == 1
+        found = index.search("hostage", 50, notes=False, retriever=retriever)
+        assert {hit.citation for hit in found} == {statute, "18 U.S.C. § 1", "§2A4.1"}
+        assert len(index.search("hostage", 50, retriever=retriever)) == 6
+    assert Filter(notes=False).describe() == "no notes"
+    only_notes = make_index(tmp_path / "notes", [chunks[2]])
+    with pytest.raises(BadOption, match="nothing but notes"):
+        only_notes.search("hostage", notes=False)

@@ -38,6 +38,9 @@ LONGEST_QUERY = 1_000_000
 @click.option("--as-of", metavar="DATE", help="The edition of each manual in force on a date.")
 @click.option("--source", multiple=True, type=click.Choice(list(SOURCES)), help="Only this manual.")
 @click.option("--under", metavar="KEY", help="Only at or below a key: E11, 18 USC chapter 44.")
+@click.option(
+    "--no-notes", is_flag=True, help="Leave out editors' notes, source credits, historical notes."
+)
 @click.option("-k", type=click.IntRange(1, 10_000), default=DEFAULT_K, show_default=True)
 @click.option(
     "--collapse",
@@ -58,6 +61,7 @@ def search(
     as_of: str | None,
     source: tuple[str, ...],
     under: str | None,
+    no_notes: bool,
     k: int,
     as_json: bool,
     explain: bool,
@@ -74,7 +78,7 @@ def search(
     """
     started = time.perf_counter()
     query = read_query(words, query_file)
-    wanted = Filter(year=year, as_of=as_of, source=source or None, under=under)
+    wanted = Filter(year=year, as_of=as_of, source=source or None, under=under, notes=not no_notes)
     settings = search_settings(**chosen)
     indexes = open_indexes(folder, corpus)
     clock = Clock(open=time.perf_counter() - started)
