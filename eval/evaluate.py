@@ -223,6 +223,17 @@ _REASONS = {
 }
 
 
+def _leaks(index: Index, query_set: QuerySet) -> list[str]:
+    """A line when the indexed text was expanded with what the queries are."""
+    info = query_set.info
+    if info.text_from not in index.manifest.expanded_with:
+        return []
+    return [
+        f"leak: {index.path.name} was built with expand_documents, so its text holds the queries of "
+        f"{info.name} themselves ({info.text_from}); this is no measurement of retrieval"
+    ]
+
+
 def _notes(
     left_out: Mapping[str, Sequence[str]],
     lacking: Mapping[str, Sequence[str]],
@@ -302,7 +313,7 @@ def evaluate(
         views,
         outcomes,
         counts,
-        (*query_set.notes, *job.notes),
+        (*query_set.notes, *job.notes, *_leaks(index, query_set)),
         dict(clock),
     )
 
