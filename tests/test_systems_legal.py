@@ -150,6 +150,8 @@ def test_retrieval_only_takes_the_base_level_of_the_top_guideline(asked: Start) 
     predictions = [r["prediction"] for r in RunFolder(asked.out).records().values()]
     assert all(p is None or 1 <= p <= 43 for p in predictions)
     assert any(p is not None for p in predictions)
+    for record in RunFolder(asked.out).records().values():
+        assert bool(record["cited"]) == (record["prediction"] is not None)
 
 
 BASES = [

@@ -29,7 +29,6 @@ from tam.errors import BadReference, UnknownKey
 
 _CHAPTER_TWO = re.compile(r"§2[A-Z]\d+\.\d+")
 _BASE = re.compile(r"\bBase Offense Level\b(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
-_LEVEL = re.compile(r"(?<![\w$.,§])(\d{1,2})(?![\w.,%]\d|\w)")
 
 #: an alternative that stands for itself: ``(1) 43, if`` or ``: 24``
 _ALTERNATIVE = re.compile(r"(?:\(\d+\)|:)\s*(\d{1,2})\b")
@@ -51,10 +50,11 @@ def _answer(work: Work, hits: list[Any]) -> Outcome:
         if not codes:
             return Outcome("unparsed", None, detail="no hit holds a complete code")
         return Outcome("ok", codes)
-    level = _level(work, hits)
-    if level is None:
+    found = _level(work, hits)
+    if found is None:
         return Outcome("unparsed", None, detail="no hit stands in a Chapter Two guideline")
-    return Outcome("ok", level)
+    level, guideline = found
+    return Outcome("ok", level, cited=(guideline,))
 
 
 def _codes(work: Work, hits: Iterable[Any]) -> Iterator[str]:
@@ -106,7 +106,8 @@ def _complete(work: Work, code: str) -> bool:
         return False
 
 
-def _level(work: Work, hits: Iterable[Any]) -> int | None:
+def _level(work: Work, hits: Iterable[Any]) -> tuple[int, str] | None:
+    """The level and the key of the guideline that gave it."""
     manual = work.books.manual("ussg")
     for hit in hits:
         if hit.source != "ussg":
@@ -117,7 +118,7 @@ def _level(work: Work, hits: Iterable[Any]) -> int | None:
             if section is not None:
                 level = base_offense_level(manual.subtree_text(section))
                 if level is not None:
-                    return level
+                    return level, section.key
     return None
 
 
