@@ -138,6 +138,8 @@ def parse_codes(cell: str) -> tuple[str, ...]:
     if cell.startswith("["):
         try:
             values = json.loads(cell)
+        except RecursionError as error:
+            raise ValueError("lists within lists") from error
         except ValueError:
             # Python's own way to print a list, as pandas writes it.
             values = re.split(r"[\s,;]+", cell.strip("[] ").replace("'", "").replace('"', ""))

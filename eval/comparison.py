@@ -70,7 +70,9 @@ def read_per_query(folder: Path) -> PerQuery:
     try:
         table = parquet.read_table(folder / PER_QUERY)
         report = json.loads((folder / REPORT).read_bytes())
-    except (OSError, ValueError, pa.ArrowException) as error:
+        if not isinstance(report, dict):
+            raise ValueError("not a JSON object")
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise BadCases(
             f"{folder}: no evaluation here ({PER_QUERY} or {REPORT} is missing or damaged); "
             f"make one with  tam eval --out {folder}"

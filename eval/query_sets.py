@@ -132,7 +132,7 @@ def _query(path: Path, line: int, row: dict[str, Any]) -> Query:
     if year is not None and (isinstance(year, bool) or not isinstance(year, int)):
         raise BadCases(f"{path}:{line}: year is not a whole number; give one such as 2025")
     source = row.get("source")
-    if source is not None and source not in SOURCES:
+    if source is not None and (not isinstance(source, str) or source not in SOURCES):
         raise BadCases(f"{path}:{line}: source is none of {', '.join(SOURCES)}")
     return Query(query_id, text, year, source)
 

@@ -31,6 +31,7 @@ from tam.errors import BadCases
 from tam.files import write_text
 
 _UNSAFE = re.compile("[\\s%\x00-\x1f\x7f-\x9f\ufeff]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SECTION_ID = re.compile(r"([a-z0-9]+)/(\d{4})/(.+)", re.DOTALL)
 
 
@@ -110,7 +111,20 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             ) from error
         if not isinstance(value, dict):
             raise BadCases(f"{path}:{number}: not a JSON object; give one object on each line")
+        if _SURROGATE.search(line) and not _is_utf8(value):
+            raise BadCases(
+                f"{path}:{number}: half a character (\\ud800 to \\udfff); write it whole"
+            )
         yield number, value
+
+
+def _is_utf8(value: Any) -> bool:
+    """Whether a JSON value can be written as UTF-8 again, which half a character cannot."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from indexers.damage import load_array
 from indexers.tokenise import Tokeniser, TokenOptions
 from tam.errors import IndexError_
 from tam.progress import progress
@@ -207,8 +208,8 @@ class Bm25:
         self.tokeniser = Tokeniser(options)
         try:
             # Small and wanted by every query, while the postings stay on disk until used.
-            self._starts = np.load(folder / "starts.npy", allow_pickle=False)
-            self._blocks = np.load(folder / "blocks.npy", allow_pickle=False)
+            self._starts = load_array(folder / "starts.npy")
+            self._blocks = load_array(folder / "blocks.npy")
             self._data = self._mapped("data.npy")
             self._indices = self._mapped("indices.npy")
             vocabulary = (folder / "vocabulary.txt").read_bytes().decode("utf-8")
@@ -216,8 +217,17 @@ class Bm25:
             raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
         self.vocabulary = vocabulary.split("\n")[:-1]
         self._numbers = {term: number for number, term in enumerate(self.vocabulary)}
-        if len(self._numbers) != len(self._starts) or len(self._data) != len(self._indices):
-            raise IndexError_(f"{folder}: damaged (its files disagree); build the index again")
+        if (
+            self._starts.ndim != 2
+            or self._starts.shape[1] != len(self._blocks)
+            or len(self._numbers) != len(self._starts)
+            or len(self._data) != len(self._indices)
+            or (self._starts[:, 0] < 0).any()
+            or (self._starts[:, -1] > len(self._data)).any()
+            or (np.diff(self._blocks) < 0).any()
+            or self._blocks[0] != 0
+        ):
+            raise self._disagree()
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -339,6 +349,7 @@ class Bm25:
         data = np.concatenate([self._data[low:high] for low, high in pairs])
         indices = np.concatenate([self._indices[low:high] for low, high in pairs])
         indices -= base
+        self._check_places(indices, end - base)
         matrix = csc_array((data, indices, indptr), shape=(end - base, len(counts)))
         scores: Floats = (matrix @ counts)[start - base : stop - base]
         return scores
@@ -366,7 +377,16 @@ class Bm25:
 
         indptr = np.append(self._starts[:, 0], len(self._data)).astype(np.int32)
         shape = (len(self), len(self.vocabulary))
+        self._check_places(self._indices, len(self))
         return csc_array((self._data, self._indices, indptr), shape=shape).tocsr()
+
+    def _check_places(self, indices: npt.NDArray[Any], rows: int) -> None:
+        """scipy trusts the row numbers: one out of bounds is read and written outside the array."""
+        if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= rows):
+            raise self._disagree()
+
+    def _disagree(self) -> IndexError_:
+        return IndexError_(f"{self.folder}: damaged (its files disagree); build the index again")
 
     @cached_property
     def _block_sizes(self) -> npt.NDArray[np.int64]:
@@ -382,13 +402,13 @@ class Bm25:
     @cached_property
     def _constants(self) -> Floats | None:
         path = self.folder / "constants.npy"
-        return np.load(path, allow_pickle=False) if path.exists() else None
+        return load_array(path) if path.exists() else None
 
     def documents(self) -> list[list[str]]:
         """The terms of every row with repeats, in ascending order within a row."""
         from scipy.sparse import csc_array
 
-        counts = np.load(self.folder / "counts.npy", allow_pickle=False)
+        counts = load_array(self.folder / "counts.npy")
         indptr = np.append(self._starts[:, 0], len(counts))
         shape = (len(self), len(self.vocabulary))
         by_row = csc_array((counts, np.asarray(self._indices), indptr), shape=shape).tocsr()
@@ -399,8 +419,7 @@ class Bm25:
 
     def _mapped(self, name: str) -> npt.NDArray[Any]:
         # A view without the class ``memmap``, whose slices are slow to make.
-        mapped = np.load(self.folder / name, mmap_mode="r", allow_pickle=False)
-        return np.asarray(mapped)
+        return np.asarray(load_array(self.folder / name, mapped=True))
 
 
 class RankBm25:

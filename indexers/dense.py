@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from indexers.damage import load_array
 from tam.errors import IndexError_
 
 Floats = npt.NDArray[np.float32]
@@ -61,13 +62,10 @@ class DenseRows:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            self.starts: npt.NDArray[np.int64] = np.load(folder / "starts.npy", allow_pickle=False)
-            self.spans: npt.NDArray[np.int32] = np.load(folder / "spans.npy", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
+        self.starts: npt.NDArray[np.int64] = load_array(folder / "starts.npy")
+        self.spans: npt.NDArray[np.int32] = load_array(folder / "spans.npy")
         windows = self.starts[-1] if len(self.starts) else -1
-        if windows != len(self.spans):
+        if windows != len(self.spans) or self.starts[0] != 0 or (np.diff(self.starts) < 0).any():
             raise IndexError_(f"{folder}: damaged (its row tables disagree); build the index again")
         self._layout = lru_cache(maxsize=32)(self._layout_of)
 

@@ -24,7 +24,7 @@ def verify(path: Path | str) -> list[str]:
     Raises ``IndexError_`` when the folder is no index at all or its manifest cannot be read.
     """
     index = open_folder(path)
-    faults = list(_files(index))
+    faults = list(changed_files(index.path))
     if faults:
         # What the files hold can only be trusted when they are those that were written.
         return faults
@@ -39,8 +39,9 @@ def verify(path: Path | str) -> list[str]:
     return faults
 
 
-def _files(index: StoredIndex) -> Iterator[str]:
-    wanted, found = index.manifest.files, file_hashes(index.path)
+def changed_files(path: Path) -> Iterator[str]:
+    """A line for each file of an index that is not as it was written. Raises as ``open_folder``."""
+    wanted, found = open_folder(path).manifest.files, file_hashes(path)
     for name in sorted(wanted.keys() | found.keys()):
         if name not in found:
             yield f"{name}: missing"

@@ -19,7 +19,7 @@ from typing import Literal
 from manuals.recognise import PrintedEdition, Recognised, recognise
 from manuals.sections import SOURCE_TITLES, SOURCES, Edition, ManualFile
 from manuals.years import USSG_EDITIONS, dated
-from tam.errors import BadOption, EditionConflict, ManualError
+from tam.errors import BadOption, EditionConflict, ManualError, one_line
 from tam.files import sha256_file
 
 #: the largest official file is below 10 MB; a larger one than this is no manual (bytes)
@@ -74,6 +74,8 @@ class _Collector:
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, level: Level, line: str, error: ManualError | None = None) -> None:
+        # A file's name may hold line ends and other control characters; a finding is one line.
+        line = one_line(line)
         if self.strict and level != "note":
             raise error or EditionConflict(line)
         self.findings.append(Finding(level, line, error))
@@ -148,7 +150,7 @@ def _files(folder: Path, collect: _Collector) -> Iterator[tuple[Path, str]]:
         for file in sorted(name for name in files if not name.startswith(".")):
             path = place / file
             shown = path.relative_to(folder).as_posix()
-            reason = _reason_to_skip(path, top)
+            reason = _reason_to_skip(path, top) or _name_fault(shown)
             if reason:
                 collect.add("note", f"{shown}: {reason}")
             else:
@@ -159,12 +161,21 @@ def _files(folder: Path, collect: _Collector) -> Iterator[tuple[Path, str]]:
 
 
 def _reason_to_skip(path: Path, top: Path) -> str:
-    if path.is_symlink() and not path.resolve().is_relative_to(top):
+    # realpath, unlike Path.resolve, takes links that lead in a circle (Python 3.11, 3.12).
+    if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(top):
         return "a link that leads out of the folder is not followed; copy the file here"
     if not path.is_file():
         return "not a file; left out"
     if path.stat().st_size > LARGEST:
         return f"larger than {LARGEST // 1024**2} MB, so no manual; left out"
+    return ""
+
+
+def _name_fault(name: str) -> str:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return "a name that is not UTF-8 fits in no record of the index; rename the file"
     return ""
 
 

@@ -25,6 +25,9 @@ __all__ = [
     "undotted",
 ]
 
+#: characters of the longest text that is read as one reference; the manuals' keys are far shorter
+LONGEST = 2_000
+
 EXAMPLES = (
     "18 USC 922(g)(1)",
     "18 USC chapter 44",
@@ -95,9 +98,10 @@ _PARTS_OF_GUIDELINES = {
     )
 }
 
+# The levels are possessive (*+): a word can be cut into them in many ways, of which none matters.
 _GUIDELINE_SECTION = re.compile(
     r"(?P<named>(?:Guidelines?\s)?Section\s|Guidelines?\s)?(?P<roman>IV|I{1,3}|[1-4](?=\.[A-Z]))"
-    r"(?P<deeper>(?:\.\s?[A-Z](?:\.\s?\d{1,2}(?:[.\s]{0,2}\(?[a-z0-9]{1,4}\)?)*)?)?)\.?",
+    r"(?P<deeper>(?:\.\s?[A-Z](?:\.\s?\d{1,2}(?:[.\s]{0,2}\(?[a-z0-9]{1,4}\)?)*+)?)?)\.?",
     re.IGNORECASE,
 )
 _ROMANS = {"1": "I", "2": "II", "3": "III", "4": "IV"}
@@ -125,6 +129,10 @@ def parse_reference(text: str) -> Reference:
     the path of an index entry, so that a lookup can answer for them.
     """
     clean = re.sub(r"[\s\u200b\ufeff]+", " ", text).strip()
+    if len(clean) > LONGEST:
+        raise BadReference(
+            f"{clean[:60]!r}... is longer than {LONGEST:,} characters; give one reference"
+        )
     plain, version = _split_version(clean)
     for read in (
         _appendix,

@@ -170,7 +170,7 @@ class Library:
             asked_for = " or ".join(sources)
             here = ", ".join(edition.name for edition in own) or "none"
             raise UnknownYear(
-                f"no edition of {asked_for}{f' of {year}' if year else ''} is here; "
+                f"no edition of {asked_for}{f' of {year}' if year is not None else ''} is here; "
                 f"editions here: {here}"
             )
         return sorted(chosen, key=lambda edition: -edition.year)

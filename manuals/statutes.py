@@ -98,12 +98,16 @@ def take_place(chain: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...
     return None
 
 
+def _is_plural(sign: str) -> bool:
+    return "§§" in sign.replace(" ", "") or sign.lower().startswith(("sections", "secs"))
+
+
 class _List:
     """One citation's list of members, read from its first number on."""
 
     def __init__(self, text: str, start: int, pos: int, title: int, sign: str, app: bool) -> None:
         self.text, self.title, self.app = text, title, app
-        self.plural = "§§" in sign.replace(" ", "") or sign.lower().startswith(("sections", "secs"))
+        self.plural = _is_plural(sign)
         self.found: list[Reference] = []
         self.end = pos
         if self._number(start, pos):
@@ -117,6 +121,14 @@ class _List:
                 self.found[-1] = replace(
                     last, part="Notes", span=span, text=text[span[0] : span[1]]
                 )
+
+    def holds(self, start: int, sign: str) -> bool:
+        """Whether a list that begins there with that sign is the rest of this one."""
+        return start < self.end and _is_plural(sign) == self.plural
+
+    def since(self, start: int) -> list[Reference]:
+        """The members from that place on."""
+        return [member for member in self.found if member.span[0] >= start]
 
     def _emit(self, start: int, end: int, key: str, names: tuple[str, ...]) -> Reference:
         sources = ("title18",) if self.title == 18 and not self.app else ()
@@ -221,21 +233,48 @@ def find_statutes(text: str, title: int = 18, typed: bool = False) -> Iterator[R
     for pattern in (_USC, _TITLE_FIRST):
         for prefix in pattern.finditer(text):
             yield from _members(text, prefix, int(prefix["title"])).found
+    yield from _signed(text, title, typed)
+    if typed:
+        yield from _bare(text, title)
+
+
+def _signed(text: str, title: int, typed: bool) -> Iterator[Reference]:
+    """The members of lists that begin with a section sign alone."""
+    last: _List | None = None
+    found = False
     for prefix in _SECTION.finditer(text):
-        members = _members(text, prefix, title)
+        start = prefix.start()
+        if last is not None and last.holds(start, prefix["sign"]):
+            # A list within a list: its members are those of the outer one from here on, which
+            # are not read again, or a long list would take the square of its length.
+            if not found and typed and _is_bare(text, start, last.end):
+                found = True
+                yield from last.since(start)
+            continue
+        last = members = _members(text, prefix, title)
+        found = False
         if not members.found:
             continue
         of_title = _OF_TITLE.match(text, members.end)
         if of_title is not None:
             other = int(of_title["title"] or title)
+            found = True
             yield from members.found if other == title else _members(text, prefix, other).found
-        elif typed and _is_bare(text, prefix.start(), members.end):
+        elif typed and _is_bare(text, start, members.end):
+            found = True
             yield from members.found
-    if typed:
-        for prefix in _BARE.finditer(text):
-            members = _members(text, prefix, title)
-            if members.found and _is_bare(text, prefix.start(), members.end):
-                yield from members.found
+
+
+def _bare(text: str, title: int) -> Iterator[Reference]:
+    """The members of lists that begin with a number and its subdivisions: ``924(c)``."""
+    end = 0
+    for prefix in _BARE.finditer(text):
+        if prefix.start() < end:
+            continue  # within a list that was found, see _signed
+        members = _members(text, prefix, title)
+        if members.found and _is_bare(text, prefix.start(), members.end):
+            end = members.end
+            yield from members.found
 
 
 def _is_bare(text: str, start: int, end: int) -> bool:

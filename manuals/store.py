@@ -29,6 +29,9 @@ from tam.files import replacing_folder, write_json
 
 FORMAT = 1
 
+#: what reading bytes that were changed can end in; pyarrow's own errors are kinds of these
+_DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError)
+
 T = TypeVar("T")
 
 
@@ -85,7 +88,13 @@ def save_manual(manual: Manual, folder: Path) -> Path:
 
 def load_edition(folder: Path) -> Edition:
     """Only the edition's record of a saved manual."""
-    return edition_of(_record(folder)["edition"])
+    record = _record(folder)
+    try:
+        return edition_of(record["edition"])
+    except _DAMAGE as error:
+        raise DamagedFile(
+            f"{folder / 'edition.json'}: damaged ({type(error).__name__}: {error}); build it again"
+        ) from error
 
 
 def load_manual(folder: Path) -> Manual:
@@ -94,10 +103,10 @@ def load_manual(folder: Path) -> Manual:
     Raises ``DamagedFile`` when a file of it is missing, damaged or of a newer format.
     """
     record = _record(folder)
-    edition = edition_of(record["edition"])
     raw_file = folder / "raw.txt"
     has_raw = raw_file.exists()
     try:
+        edition = edition_of(record["edition"])
         return Manual(
             edition=edition,
             text=(folder / "text.txt").read_bytes().decode("utf-8"),
@@ -109,7 +118,7 @@ def load_manual(folder: Path) -> Manual:
             file_starts=tuple(record["file_starts"]),
             meta=record["meta"],
         )
-    except (OSError, ValueError, KeyError) as error:
+    except _DAMAGE as error:
         raise DamagedFile(
             f"{folder}: the parsed edition is damaged ({error}); build it again"
         ) from error

@@ -26,19 +26,24 @@ def parse_xml(path: Path, name: str = "") -> etree._Element:
 
     ``name`` is how the message calls the file.
     """
+    data = path.read_bytes()
     try:
-        return etree.parse(str(path), xml_parser()).getroot()
-    except etree.XMLSyntaxError as error:
+        # Given the path, lxml fails on a name that is not UTF-8 and reports a wrong encoding as
+        # an I/O error without words; bytes give XMLSyntaxError alone.
+        return etree.fromstring(data, xml_parser())
+    except (etree.XMLSyntaxError, LookupError, ValueError) as error:
+        reason = " ".join(str(getattr(error, "msg", error)).split())
         raise DamagedFile(
-            f"{name or path}: not a whole XML file ({error.msg}); fetch it again or leave it out"
+            f"{name or path}: not a whole XML file ({reason}); fetch it again or leave it out"
         ) from error
 
 
 def parse_html(path: Path) -> html.HtmlElement:
     """The root element of an HTML file, read as UTF-8, comments kept."""
     parser = html.HTMLParser(no_network=True, encoding="utf-8", huge_tree=True)
+    data = path.read_bytes()
     try:
-        root: html.HtmlElement = html.parse(str(path), parser).getroot()
+        root: html.HtmlElement | None = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise DamagedFile(f"{path}: not HTML ({error}); fetch it again or leave it out") from error
     if root is None:

@@ -22,11 +22,25 @@ value, what is wrong with it, and the next step.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def one_line(text: str) -> str:
+    """The text with line ends, other control characters and lone surrogates as escapes.
+
+    A message quotes names of files and what was typed, which may hold any of them.
+    """
+    return _UNPRINTABLE.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 class TamError(Exception):
     """Base of all errors that the user can mend. ``str(error)`` is one line."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class ManualError(TamError):

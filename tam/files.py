@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -30,11 +31,14 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Nothing is left behind when it fails.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder is there, not a file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    part = Path(name)
+    name = ""
     try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        part = Path(name)
         yield part
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -42,8 +46,14 @@ def replacing(path: Path) -> Iterator[Path]:
         os.umask(umask)
         part.chmod(0o666 & ~umask)
         part.replace(path)
+    except OSError as error:
+        if error.errno is None or Path(error.filename or path).parent != path.parent:
+            raise
+        # A full disk names no file, and the temporary one says nothing to the user.
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        part.unlink(missing_ok=True)
+        if name:
+            Path(name).unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

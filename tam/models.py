@@ -24,6 +24,8 @@ def model_folder(name: str) -> Path | None:
     ``model_parts.PARTS`` is joined from its packages; any other is taken as a folder when it looks like a path or exists. Raises ``BadOption`` for a folder that is not
     there or holds no model.
     """
+    if not name.strip():
+        raise BadOption("the model's name is empty; give a folder or a model name on the hub")
     packaged = PACKAGED.get(name)
     if packaged is not None:
         package, inside = packaged

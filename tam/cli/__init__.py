@@ -72,8 +72,11 @@ def run(argv: Sequence[str] | None = None) -> None:
     except click.exceptions.Abort:
         print("tam: interrupted", file=sys.stderr)
         code = 130
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        code = 2
+    except click.ClickException as error:
+        print(_usage_line(error), file=sys.stderr)
         code = 2
     except TamError as error:
         print(f"tam: {error}", file=sys.stderr)
@@ -85,4 +88,18 @@ def run(argv: Sequence[str] | None = None) -> None:
         # The reader went away (``tam search ... | head``): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        # What a command does not foresee itself: a full disk, a file taken away while in use.
+        place = f"{error.filename}: " if error.filename else ""
+        reason = error.strerror or type(error).__name__
+        print(f"tam: {place}{reason}; check the place, its permissions and space", file=sys.stderr)
+        code = 2
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage_line(error: click.ClickException) -> str:
+    """A mistake in the words of a command as one line, like every other mistake."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "tam"
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return f"tam: {message}; see  {command} --help"

@@ -126,6 +126,7 @@ def _evaluate(
     from eval.judged import VIEWS
     from eval.preparation import Wanted, prepare
     from eval.report import report_of, table_lines, write_evaluation
+    from indexers.damage import blaming
 
     settings = EvalSettings(
         ks=ks,
@@ -148,8 +149,9 @@ def _evaluate(
     )
     index = _open(folder, corpus)
     query_set = prepare(index, queries, years, golds, wanted)
-    coverage = Coverage(index.stored)
-    evaluation = run_evaluation(index, query_set, settings, coverage=coverage)
+    with blaming(index.path):
+        coverage = Coverage(index.stored)
+        evaluation = run_evaluation(index, query_set, settings, coverage=coverage)
     inputs = {"queries": queries}
     if years is not None:
         inputs["years"] = years

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from indexers.damage import blaming
 from manuals.sections import SOURCES
 from retrievers.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
 from retrievers.index import DEFAULT_K, Clock, Index
@@ -82,7 +83,8 @@ def search(
     settings = search_settings(**chosen)
     indexes = open_indexes(folder, corpus)
     clock = Clock(open=time.perf_counter() - started)
-    found = search_all(indexes, query, k, wanted, settings, clock)
+    with blaming(*(index.path for index in indexes)):
+        found = search_all(indexes, query, k, wanted, settings, clock)
     if as_json:
         click.echo(json.dumps(search_record(query, k, wanted, found), ensure_ascii=False, indent=2))
         return
@@ -113,7 +115,7 @@ def read_query(words: tuple[str, ...], file: Path | None) -> str:
             ) from error
         name = str(file)
     elif words == ("-",):
-        data, name = sys.stdin.buffer.read(LONGEST_QUERY + 1), "standard input"
+        data, name = read_standard_input(), "standard input"
     else:
         data, name = " ".join(words).encode("utf-8", "surrogateescape"), "the query"
     if len(data) > LONGEST_QUERY:
@@ -127,6 +129,16 @@ def read_query(words: tuple[str, ...], file: Path | None) -> str:
             f"{name} is empty; give words, a citation or a code, such as  tam search E11.22"
         )
     return query
+
+
+def read_standard_input() -> bytes:
+    """Standard input, one byte further than the longest query. ``BadOption`` when it is closed."""
+    try:
+        return sys.stdin.buffer.read(LONGEST_QUERY + 1)
+    except (OSError, AttributeError) as error:  # ``<&-``: no descriptor, or no sys.stdin at all
+        raise BadOption(
+            "standard input is closed; pipe the query in or give it as words"
+        ) from error
 
 
 def _explain(

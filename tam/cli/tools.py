@@ -73,12 +73,12 @@ def tool(
     found = tool_named(name)
     try:
         values = json.loads(arguments)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadOption(
-            f"{arguments!r} is not JSON ({error}); give an object of arguments"
+            f"{arguments[:200]!r} is not JSON ({error}); give an object of arguments"
         ) from error
     if not isinstance(values, dict):
-        raise BadOption(f"{arguments!r} is not a JSON object of arguments")
+        raise BadOption(f"{arguments[:200]!r} is not a JSON object; give an object of arguments")
     shelf = _shelf(found, index_dir, manuals, year_policy if year else "latest", retriever)
     result = found.call(shelf.books(year), values)
     said: dict[str, object] = {
