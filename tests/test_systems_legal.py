@@ -154,6 +154,16 @@ def test_retrieval_only_takes_the_base_level_of_the_top_guideline(asked: Start) 
         assert bool(record["cited"]) == (record["prediction"] is not None)
 
 
+def test_retrieval_only_without_guidelines_of_the_year_ends_no_run(
+    asked: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.systems.books.choose_editions", lambda *_: {"title18": 2024})
+    assert start(replace(asked, system="retrieval-only", model=None)).done == 2
+    for record in RunFolder(asked.out).records().values():
+        assert (record["status"], record["prediction"]) == ("unparsed", None)
+        assert record["detail"] == "no edition of ussg for the case's year"
+
+
 BASES = [
     ("(a) Base Offense Level: 24\n\n(b) Specific Offense Characteristic", 24),
     ("(a) Base Offense Level:\n\n(1) 7, if so; or\n\n(2) 6, otherwise.\n\n(b) Specific", 6),

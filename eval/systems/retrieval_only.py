@@ -45,6 +45,9 @@ def solve(work: Work) -> Outcome:
 
 
 def _answer(work: Work, hits: list[Any]) -> Outcome:
+    needed = "tabular" if work.domain == "icd" else "ussg"
+    if needed not in work.books.years:
+        return Outcome("unparsed", None, detail=f"no edition of {needed} for the case's year")
     if work.domain == "icd":
         codes = list(dict.fromkeys(_codes(work, hits)))
         if not codes:
