@@ -63,7 +63,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingExtra("matplotlib", "eval", "an ablation study's figures") from error
+        raise MissingExtra("matplotlib", "eval", "drawing a study's figures") from error
 
 
 def figures(summary: Summary) -> list[Drawn]:
