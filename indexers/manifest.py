@@ -145,6 +145,11 @@ def _manifest_of(record: dict[str, Any]) -> Manifest:
 
 
 def _edition_of(record: dict[str, Any]) -> EditionRows:
+    numbers = [record[name] for name in ("year", "start", "stop", "windows", "tokens")]
+    if not all(isinstance(number, int) for number in numbers) or not (
+        0 <= record["start"] <= record["stop"]
+    ):
+        raise ValueError(f"year, rows and counts of an edition are {numbers}")
     until = record["effective_to"]
     return EditionRows(
         **{

@@ -127,6 +127,16 @@ def test_an_error_of_the_system_is_one_line(run: Run, monkeypatch: pytest.Monkey
     assert_one_line(run("search", "gun"), "/somewhere/x", "No space left")
 
 
+def test_a_reader_that_goes_away_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr("retrievers.corpora.open_built", gone)
+    monkeypatch.setattr("os.dup2", lambda *_: 0)
+    code, _, err = run("search", "gun")
+    assert (code, err) == (0, "")
+
+
 def test_year_0_is_a_year(run: Run, sample_manuals: Path) -> None:
     result = run("open", "E11.22", "--year", "0", "--manuals", sample_manuals)
     assert_one_line(result, "of 0 is here")
@@ -345,6 +355,18 @@ def test_search_in_a_damaged_index(
     path.write_bytes(changed[damage])
     result = run("search", "18 USC 924 gun", "--index", tmp_path / "legal")
     assert_one_line(result, str(tmp_path / "legal"), "build")
+
+
+@pytest.mark.parametrize("change", [{"start": -5}, {"start": "a"}, {"stop": -1}, {"year": None}])
+def test_manifest_with_rows_that_cannot_be(
+    run: Run, built: Path, tmp_path: Path, change: dict[str, object]
+) -> None:
+    shutil.copytree(built / "legal", tmp_path / "legal")
+    path = tmp_path / "legal" / "manifest.json"
+    record = json.loads(path.read_bytes())
+    record["editions"][0].update(change)
+    path.write_text(json.dumps(record))
+    assert_one_line(run("search", "gun", "--index", tmp_path / "legal"), "manifest.json", "build")
 
 
 def test_blaming(built: Path, tmp_path: Path) -> None:

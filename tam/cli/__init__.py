@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -31,8 +32,18 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 
+class _ReaderGone(Exception):
+    """The reader of the output went away: ``tam search ... | head``."""
+
+
 class Commands(click.Group):
     """A group that imports a command's module only when that command is called."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGone from error  # click itself would exit with 1
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -84,8 +95,7 @@ def run(argv: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("tam: interrupted", file=sys.stderr)
         code = 130
-    except BrokenPipeError:
-        # The reader went away (``tam search ... | head``): not an error of ours.
+    except (_ReaderGone, BrokenPipeError):  # not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:
