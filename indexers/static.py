@@ -6,6 +6,7 @@ The weights come inside the package (l2_supercat, 256 dimensions, MIT).
 from __future__ import annotations
 
 import importlib.util
+import logging
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -53,6 +54,11 @@ class WordLlamaEncoder:
 
     @cached_property
     def _model(self) -> Any:
+        # Its import sets the root logger to print every library's debug lines.
+        root = logging.getLogger()
+        level, handlers = root.level, list(root.handlers)
         from wordllama import WordLlama
 
+        root.setLevel(level)
+        root.handlers = handlers
         return WordLlama.load(cache_dir=self._folder, disable_download=True)

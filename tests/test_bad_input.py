@@ -436,3 +436,18 @@ def test_a_report_that_is_no_object(tmp_path: Path) -> None:
 def test_arguments_of_a_tool_nested_too_deep(run: Run, sample_manuals: Path) -> None:
     words = ("tool", "open_tabular_code", "[" * 100_000, "--manuals", sample_manuals)
     assert_one_line(run(*words), "JSON")
+
+
+def test_results_do_not_go_into_an_index(run: Run, built: Path, tmp_path: Path) -> None:
+    query = {"query_id": "1", "text": "bank fraud", "year": 2024, "golds": []}
+    queries = tmp_path / "q.jsonl"
+    queries.write_text(json.dumps(query) + "\n")
+    words = ("eval", "--corpus", "legal", "--index", built, "--queries", queries, "--out")
+    assert_one_line(run(*words, built / "legal"), "holds an index")
+    assert_one_line(run(*words, queries), "is a file")
+
+
+def test_a_run_whose_settings_are_gone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "cases.jsonl").write_text('{"case_id": "1"}\n')
+    assert_one_line(run("score", tmp_path), "config.json", "damaged")

@@ -118,8 +118,8 @@ class RunFolder:
             ) from error
         except ValueError as error:
             raise RunError(f"{file}: damaged ({error}); give another --out") from error
-        if not isinstance(value, dict):
-            raise RunError(f"{file}: damaged; give another --out")
+        if not isinstance(value, dict) or value.get("domain") not in ("icd", "legal"):
+            raise RunError(f"{file}: damaged, it names no domain; give another --out")
         return value
 
     def _lines(self) -> Iterator[dict[str, Any]]:

@@ -147,6 +147,8 @@ def _evaluate(
         columns=case_columns(column),
         year_columns=year_table_columns(year_columns),
     )
+    if out is not None:
+        _writable(out)
     index = _open(folder, corpus)
     query_set = prepare(index, queries, years, golds, wanted)
     with blaming(index.path):
@@ -164,6 +166,14 @@ def _evaluate(
     if out is not None:
         write_evaluation(out, evaluation, index, coverage, inputs)
         click.echo(f"written to {out}", err=as_json)
+
+
+def _writable(out: Path) -> None:
+    """Refuse, before any work, a place that cannot hold the results."""
+    if (out / "manifest.json").is_file():
+        raise BadOption(f"--out {out}: holds an index; give a folder of its own for the results")
+    if out.exists() and not out.is_dir():
+        raise BadOption(f"--out {out}: is a file; give a folder for the results")
 
 
 def _open(folder: Path, corpus: str | None) -> Any:
