@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval.cases import Case, read_cases
@@ -20,7 +19,7 @@ from eval.systems.pacing import Pace
 from eval.systems.privacy import endpoint, guard
 from eval.systems.runner import Job, Plan, Report, run, system_named
 from eval.systems.spending import Meter, Price, Usage, read_prices
-from retrievers.index import open_index
+from retrievers.corpora import DEFAULT_ROOT, open_indexes
 from tam.errors import RunError, UnknownYear
 
 __all__ = ["Start", "StartEnded", "start"]
@@ -68,9 +67,7 @@ def _start(asked: Start, report: Report | None) -> StartEnded:
     if needs_model:
         guard(asked.domain, asked.model or "", base_url, asked.allow_remote_phi)
     cases = _cases(asked)
-    index = open_index(asked.index_dir or Path("indexes") / asked.domain)
-    if index.corpus != asked.domain:
-        raise RunError(f"{index.path}: an index of the {index.corpus} manuals; give --index")
+    [index] = open_indexes(asked.index_dir or DEFAULT_ROOT, asked.domain)
     if asked.system in ("single-pass", "agentic", "retrieval-only"):
         # Before anything is written or paid for: that the index can be searched like this.
         index.search("a", 1, settings=asked.search)

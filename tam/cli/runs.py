@@ -47,7 +47,12 @@ SYSTEM_NAMES = (
     help="Only golds of this origin; all that tam eval would measure on otherwise.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
-@click.option("--index", "index_dir", type=click.Path(path_type=Path), help="Index folder.")
+@click.option(
+    "--index",
+    "index_dir",
+    type=click.Path(path_type=Path),
+    help="An index, or the folder that holds icd/ and legal/.  [default: indexes]",
+)
 @click.option("--model", help="provider:model, such as openai:gpt-5.")
 @click.option("--base-url", help="An OpenAI-compatible endpoint, such as a local vLLM.")
 @click.option("--temperature", type=click.FloatRange(0), help="The provider's own when not given.")

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     help="Which edition to take when a manual has none of that year.",
 )
 @click.option("--retriever", type=click.Choice(list(RETRIEVERS)), help="Of the search tools.")
-@click.option("--index", "index_dir", type=click.Path(path_type=Path), help="Index folder to use.")
+@click.option(
+    "--index",
+    "index_dir",
+    type=click.Path(path_type=Path),
+    help="An index, or the folder that holds icd/ and legal/.  [default: indexes]",
+)
 @click.option(
     "--manuals", type=click.Path(path_type=Path), help="Folder of official files instead."
 )
@@ -96,12 +101,12 @@ def _shelf(
     """The books of the tool's domain, from an index folder or from the official files."""
     from eval.systems.books import Shelf
     from manuals.library import open_manuals
-    from retrievers.index import open_index
+    from retrievers.corpora import DEFAULT_ROOT, open_indexes
 
     if manuals is not None:
         if found.group == "search":
             raise BadOption("a search tool needs an index; give --index instead of --manuals")
         return Shelf(open_manuals(manuals), found.domain, policy)
-    index = open_index(index_dir or Path("indexes") / found.domain)
+    [index] = open_indexes(index_dir or DEFAULT_ROOT, found.domain)
     settings = SearchSettings(retriever=retriever) if retriever else None
     return Shelf(index.library, found.domain, policy, index, settings)
