@@ -146,7 +146,9 @@ class _Job:
             _mend(self.path)
             manifest = self._as_wanted(inputs)
             if manifest is not None:
-                return BuildResult(manifest, self.path, built=False)
+                return BuildResult(
+                    manifest, self.path, built=False, problems=self._left_out(manifest)
+                )
             if encoder is not None and self.settings.dtype != "float32":
                 encoder = self._with_dtype(encoder)
             with replacing_folder(self.path) as part:
@@ -187,8 +189,20 @@ class _Job:
             return None
         if manifest.inputs != inputs:
             return None
+        if self.strict and self._left_out(manifest):
+            # Parsed again, so that what is wrong is said and stops the build.
+            return None
         whole = all((self.path / file).is_file() for file in manifest.files)
         return manifest if whole else None
+
+    def _left_out(self, manifest: Manifest) -> tuple[str, ...]:
+        """The editions that could not be parsed when the index was built, one line each."""
+        held = {edition.name for edition in manifest.editions}
+        return tuple(
+            f"{edition.name}: could not be parsed when the index was built; --strict says why"
+            for edition in self.editions
+            if edition.name not in held
+        )
 
     def _with_dtype(self, encoder: Encoder) -> Encoder:
         """The encoder with the dtype asked for; ``auto`` is measured once for a cache folder."""

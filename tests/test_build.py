@@ -206,6 +206,13 @@ def test_an_edition_that_cannot_be_parsed(
     assert [e.source for e in result.manifest.editions] == ["title18", "title18"]
     with pytest.raises(DamagedFile):
         build(Library(whole.editions, load), tmp_path / "strict", HASH, strict=True)
+    # An index that lacks an edition says so again, and does not satisfy --strict.
+    [again] = build(Library(whole.editions, load), tmp_path, HASH)
+    assert not again.built
+    assert again.problems[0].startswith("ussg/2025: could not be parsed")
+    with pytest.raises(DamagedFile):
+        build(Library(whole.editions, load), tmp_path, HASH, strict=True)
+    assert (tmp_path / "legal" / "manifest.json").is_file()
     only = Library([e for e in whole.editions if e.source == "ussg"], load)
     with pytest.raises(ManualError, match="no chunk"):
         build(only, tmp_path / "none", HASH)
