@@ -92,8 +92,11 @@ class Service:
         if source is not None and source not in SOURCES:
             raise BadOption(f"source {source!r} is not known; choose one of {', '.join(SOURCES)}")
         errors: list[UnknownKey | UnknownYear] = []
+        # Those that hold such manuals first: their error says which editions there are.
+        sources = {source} if source else set(reference.sources)
+        likely = sorted(self.indexes, key=lambda index: sources.isdisjoint(_sources(index)))
         with self._lock:
-            for index in self.indexes:
+            for index in likely:
                 try:
                     found = index.library.look_up(reference, number, source)
                 except (UnknownKey, UnknownYear) as error:
@@ -111,6 +114,10 @@ class Service:
             here = ", ".join(index.corpus for index in self.indexes)
             raise BadOption(f"corpus {corpus!r} is not served; served: {here}")
         return chosen
+
+
+def _sources(index: Index) -> set[str]:
+    return {edition.source for edition in index.manifest.editions}
 
 
 def _bounded(record: dict[str, Any]) -> dict[str, Any]:
