@@ -45,7 +45,11 @@ def manuals() -> None:
 @click.option("--quick", is_flag=True, help="Do not parse the manuals: no counts.")
 @click.option("--strict", is_flag=True, help="Stop at the first file that is not right.")
 def status(folder: Path | None, as_json: bool, quick: bool, strict: bool) -> None:
-    """List the editions with their files, sha256, counts and problems."""
+    """List the editions with their files, sha256, counts and problems.
+
+    \b
+    tam manuals status --manuals ../shared/manuals --quick
+    """
     from manuals.choose import choose_library
     from manuals.status import library_status
     from tam.progress import progress
@@ -135,7 +139,11 @@ def fetch(names: tuple[str, ...], to: Path | None) -> None:
 @manuals.command("list")
 @json_option
 def list_catalogue(as_json: bool) -> None:
-    """List the editions that can be fetched, and from where."""
+    """List the editions that can be fetched, and from where.
+
+    \b
+    tam manuals list
+    """
     from manuals.catalogue import load_catalogue
     from manuals.fetch import BUNDLE, BUNDLE_REPOSITORY
 

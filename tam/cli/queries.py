@@ -12,7 +12,13 @@ from tam.errors import BadOption
 
 @click.group("queries")
 def queries() -> None:
-    """Make known-item query sets from the manuals."""
+    """Make known-item query sets from the manuals.
+
+    \b
+    Example:
+      tam queries list
+      tam queries make index-to-tabular --year 2025 -n 2000 --seed 7
+    """
 
 
 @queries.command("list")
