@@ -14,7 +14,7 @@ OUT ?= indexes
 STUDY ?= studies/paper.toml
 # Two workers and whole files each: session fixtures are built once a worker, and two cores are common.
 WORKERS ?= 2
-PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --config-settings editable_mode=compat
 
 .PHONY: help indexes test lint bench ablation clean
 

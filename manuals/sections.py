@@ -158,12 +158,12 @@ class Manual:
     """
 
     edition: Edition
-    text: str
-    sections: tuple[Section, ...]
-    page_starts: tuple[int, ...] = ()
-    raw: str = ""
-    raw_page_starts: tuple[int, ...] = ()
-    raw_map: tuple[tuple[int, int, int], ...] = ()
+    text: str = field(repr=False)
+    sections: tuple[Section, ...] = field(repr=False)
+    page_starts: tuple[int, ...] = field(default=(), repr=False)
+    raw: str = field(default="", repr=False)
+    raw_page_starts: tuple[int, ...] = field(default=(), repr=False)
+    raw_map: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
     file_starts: tuple[int, ...] = (0,)
     meta: Mapping[str, str] = field(default_factory=dict)
 
