@@ -18,7 +18,6 @@ from indexers.pointers import Pointer, pointers
 from manuals.library import Library, open_manuals
 from manuals.sections import Manual
 from retrievers.index import Index, open_index
-from retrievers.links import KINDS as RETRIEVED_KINDS
 from retrievers.links import WEIGHTS
 from retrievers.settings import Filter, SearchSettings
 from tam.errors import IndexError_
@@ -124,7 +123,6 @@ def test_the_table_joins_chunks_of_one_year(corpus: str, icd: Index, legal: Inde
 
 
 def test_every_kind_has_a_weight() -> None:
-    assert RETRIEVED_KINDS is KINDS
     assert set(WEIGHTS) == set(KINDS)
 
 
