@@ -60,7 +60,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/mypy
 
 bench: $(VENV)/.dev
-	@$(BIN)/python -m eval.bench $(if $(MANUALS),--manuals '$(MANUALS)')
+	@$(BIN)/python -m benchmarks.bench $(if $(MANUALS),--manuals '$(MANUALS)')
 
 ablation: $(VENV)/.dev
 	@$(BIN)/tam ablate '$(STUDY)'

@@ -9,29 +9,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chunkers.chunk import Chunk
-    from manuals.keys import find_references, parse_reference
-    from manuals.library import Library, open_manuals
-    from manuals.sections import Edition, Manual, Section
-    from retrievers.hits import Hit
-    from retrievers.index import Index, open_index
+    from chunkers.model.chunk import Chunk
+    from manuals.library.editions import Library, open_manuals
+    from manuals.model.keys import find_references, parse_reference
+    from manuals.model.sections import Edition, Manual, Section
+    from retrievers.search.hits import Hit
+    from retrievers.search.index import Index, open_index
     from tam.errors import TamError
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "Chunk": "chunkers.chunk",
-    "Edition": "manuals.sections",
-    "Hit": "retrievers.hits",
-    "Index": "retrievers.index",
-    "Library": "manuals.library",
-    "Manual": "manuals.sections",
-    "Section": "manuals.sections",
+    "Chunk": "chunkers.model.chunk",
+    "Edition": "manuals.model.sections",
+    "Hit": "retrievers.search.hits",
+    "Index": "retrievers.search.index",
+    "Library": "manuals.library.editions",
+    "Manual": "manuals.model.sections",
+    "Section": "manuals.model.sections",
     "TamError": "tam.errors",
-    "find_references": "manuals.keys",
-    "open_index": "retrievers.index",
-    "open_manuals": "manuals.library",
-    "parse_reference": "manuals.keys",
+    "find_references": "manuals.model.keys",
+    "open_index": "retrievers.search.index",
+    "open_manuals": "manuals.library.editions",
+    "parse_reference": "manuals.model.keys",
 }
 
 __all__ = [

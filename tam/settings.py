@@ -29,7 +29,7 @@ class BuildSettings:
     ``lines`` indexes each line of a
     chunk (a code with its inclusion terms, an index entry, a paragraph) beside the chunk.
     ``expand_documents`` indexes chunks with the manuals' own synonyms too (see
-    ``indexers.expansion``).
+    ``indexers.building.expansion``).
     Raises ``BadOption`` for a value that is not allowed.
     """
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from manuals.library import Library, open_manuals
-from manuals.sections import Corpus
+from manuals.library.editions import Library, open_manuals
+from manuals.model.sections import Corpus
 
 # A slow machine is no defect: no test fails for the time it takes.
 settings.register_profile("tam", deadline=None)
@@ -53,7 +53,7 @@ def real_cases() -> Path:
 
 
 def _built(library: Library, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from indexers.build import build
+    from indexers.building.build import build
     from tam.settings import BuildSettings
 
     out = tmp_path_factory.mktemp("indexes")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from datetime import date
 
-from chunkers.chunk import Chunk, Piece
-from chunkers.finish import finish
-from manuals.sections import SOURCES, Edition, Manual, ManualFile, Section
+from chunkers.model.chunk import Chunk, Piece
+from chunkers.model.finish import finish
+from manuals.model.sections import SOURCES, Edition, Manual, ManualFile, Section
 
 WORDS = (
     *("ladder", "harbour", "lantern", "orchard", "pebble", "willow", "copper", "meadow"),

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from manuals.discover import discover
-from manuals.icd_index import parse_index
-from manuals.icd_tabular import parse_tabular
-from manuals.library import parse_edition
-from manuals.sections import Edition, Manual, ManualFile
+from manuals.icd10cm.index import parse_index
+from manuals.icd10cm.tabular import parse_tabular
+from manuals.library.discover import discover
+from manuals.library.editions import parse_edition
+from manuals.model.sections import Edition, Manual, ManualFile
 
 
 def edition(source: str = "tabular", year: int = 2025) -> Edition:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from factories import edition
 from searchable import make_index
 
-from chunkers.chunk import Chunk, Piece
-from chunkers.finish import finish
-from manuals.library import Library
-from manuals.sections import Manual, Note, Ref, Section
-from retrievers.index import Index
+from chunkers.model.chunk import Chunk, Piece
+from chunkers.model.finish import finish
+from manuals.library.editions import Library
+from manuals.model.sections import Manual, Note, Ref, Section
+from retrievers.search.index import Index
 
 
 class Entry(NamedTuple):

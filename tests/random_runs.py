@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.trec import Qrel, RunRow, falling, ordered
+from eval.queries.trec import Qrel, RunRow, falling, ordered
 
 KS = (1, 5, 8, 20)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from random_runs import KS, random_case
 
-from eval.judged import judge
-from eval.measures import parse_score
-from eval.ranx_tools import fuse, load_ranx, significance_report, to_qrels, to_run
-from eval.trec import write_qrels, write_run
+from eval.measuring.judged import judge
+from eval.measuring.measures import parse_score
+from eval.measuring.ranx_tools import fuse, load_ranx, significance_report, to_qrels, to_run
+from eval.queries.trec import write_qrels, write_run
 
 
 def main(folder: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from llm_server import Reply, Request, Script, serving
 
-from eval.systems.folder import RunFolder
-from eval.systems.starting import Start, StartEnded, start
-from retrievers.settings import SearchSettings
+from eval.systems.running.folder import RunFolder
+from eval.systems.running.starting import Start, StartEnded, start
+from retrievers.search.settings import SearchSettings
 
 CASES = (
     ("Type 2 diabetes with diabetic kidney disease, seen for follow-up.", ["E1122"]),

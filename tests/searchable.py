@@ -9,20 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
-from chunkers.chunk import JOINT, Chunk
-from chunkers.store import write_chunks
-from indexers.bm25 import build_bm25
-from indexers.dense import write_dense
-from indexers.encoders import HashEncoder
-from indexers.folder import open_folder
-from indexers.lines import LINES, build_lines
-from indexers.manifest import EditionRows, EncoderRecord, Manifest, write_manifest
-from indexers.table import CHUNKS
-from indexers.tokenise import TokenOptions
-from indexers.windows import WindowOptions, windows
-from manuals.library import Library
-from manuals.sections import SOURCES, Edition, Manual, ManualFile, Section
-from retrievers.index import Index
+from chunkers.model.chunk import JOINT, Chunk
+from chunkers.model.store import write_chunks
+from indexers.building.lines import LINES, build_lines
+from indexers.encoders.base import HashEncoder
+from indexers.encoders.windows import WindowOptions, windows
+from indexers.folder.manifest import EditionRows, EncoderRecord, Manifest, write_manifest
+from indexers.folder.opened import open_folder
+from indexers.folder.table import CHUNKS
+from indexers.legs.bm25 import build_bm25
+from indexers.legs.dense import write_dense
+from indexers.legs.tokenise import TokenOptions
+from manuals.library.editions import Library
+from manuals.model.sections import SOURCES, Edition, Manual, ManualFile, Section
+from retrievers.search.index import Index
 from tam.files import sha256_text
 from tam.settings import BuildSettings
 

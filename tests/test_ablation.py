@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from eval.ablation import figures as drawing
-from eval.ablation import measuring, pages, tables
-from eval.ablation.axes import AXES, canonical
-from eval.ablation.cell_files import CellResult, read_cell, write_cell
-from eval.ablation.cells import Cell
-from eval.ablation.flags import mark
-from eval.ablation.report import inline, write_study
-from eval.ablation.runner import StudyRun, run_study
-from eval.ablation.study import Study, read_study
-from eval.ablation.summary import Summary, summarise
-from eval.evaluate import EvalSettings, evaluate
-from eval.query_sets import QuerySet, SetInfo
-from retrievers.index import open_index
+from eval.ablation.reporting import figures as drawing
+from eval.ablation.reporting import pages, tables
+from eval.ablation.reporting.report import inline, write_study
+from eval.ablation.reporting.summary import Summary, summarise
+from eval.ablation.running import measuring
+from eval.ablation.running.cell_files import CellResult, read_cell, write_cell
+from eval.ablation.running.runner import StudyRun, run_study
+from eval.ablation.spec.axes import AXES, canonical
+from eval.ablation.spec.cells import Cell
+from eval.ablation.spec.flags import mark
+from eval.ablation.spec.study import Study, read_study
+from eval.measuring.evaluate import EvalSettings, evaluate
+from eval.queries.query_sets import QuerySet, SetInfo
+from retrievers.search.index import open_index
 from tam.cli.ablate import ablate
 from tam.errors import StudyError, TamError
 
@@ -246,7 +247,7 @@ def test_a_leak_is_refused_unless_the_study_allows_it(study_of: Callable[..., St
 def test_a_leaking_file_of_queries_is_refused_before_any_work(
     tmp_path: Path, study_of: Callable[..., Study], sample_manuals: Path
 ) -> None:
-    from eval.query_sets import Query, write_query_set
+    from eval.queries.query_sets import Query, write_query_set
 
     info = SetInfo("mine", text_from="index_path")
     queries = QuerySet(info, (Query("1", "Abscess > brain", 2025, "tabular"),), ())
@@ -377,7 +378,7 @@ def test_a_cell_whose_inputs_changed_is_computed_again(
         measured.clear()
         run_study(changed, out, root, sample_manuals)
         assert measured == []
-    monkeypatch.setattr("eval.ablation.cell_files.code_version", lambda: "other code")
+    monkeypatch.setattr("eval.ablation.running.cell_files.code_version", lambda: "other code")
     run_study(study_of(), out, root, sample_manuals)
     assert len(measured) == 4
 

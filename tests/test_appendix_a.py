@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manuals.appendix_a import guideline_refs, split_condition, statute_rows
-from manuals.pdf import Fragment, Line
+from manuals.pdf.lines import Fragment, Line
+from manuals.ussg.appendix_a import guideline_refs, split_condition, statute_rows
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tam.cli
-from eval.cases import parse_codes
-from eval.comparison import read_per_query
-from eval.query_sets import read_query_set
-from indexers.damage import blaming, load_array
-from manuals.discover import discover
-from manuals.keys import LONGEST, find_references, parse_reference
-from manuals.xmlsafe import parse_xml
+from eval.queries.cases import parse_codes
+from eval.queries.query_sets import read_query_set
+from eval.reporting.comparison import read_per_query
+from indexers.folder.damage import blaming, load_array
+from manuals.library.discover import discover
+from manuals.model.keys import LONGEST, find_references, parse_reference
+from manuals.model.xmlsafe import parse_xml
 from tam.errors import BadCases, BadOption, BadReference, DamagedFile, IndexError_, one_line
 from tam.files import write_text
 
@@ -127,7 +127,7 @@ def test_an_error_of_the_system_is_one_line(run: Run, monkeypatch: pytest.Monkey
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere/x")
 
-    monkeypatch.setattr("retrievers.corpora.open_built", full)
+    monkeypatch.setattr("retrievers.search.corpora.open_built", full)
     assert_one_line(run("search", "gun"), "/somewhere/x", "No space left")
 
 
@@ -135,7 +135,7 @@ def test_a_reader_that_goes_away_is_no_error(run: Run, monkeypatch: pytest.Monke
     def gone(*_: object) -> None:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    monkeypatch.setattr("retrievers.corpora.open_built", gone)
+    monkeypatch.setattr("retrievers.search.corpora.open_built", gone)
     monkeypatch.setattr("os.dup2", lambda *_: 0)
     code, _, err = run("search", "gun")
     assert (code, err) == (0, "")

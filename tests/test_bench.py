@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eval.bench import bound_row, ratio_row, window_texts
-from indexers.folder import open_folder
+from benchmarks.bench import bound_row, ratio_row, window_texts
+from indexers.folder.opened import open_folder
 
 
 def test_rows_say_what_was_missed() -> None:

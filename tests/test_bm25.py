@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
-from indexers.bm25 import DELTA, Bm25, RankBm25, build_bm25
-from indexers.tokenise import Tokeniser, TokenOptions
+from indexers.legs.bm25 import DELTA, Bm25, RankBm25, build_bm25
+from indexers.legs.tokenise import Tokeniser, TokenOptions
 from tam.errors import IndexError_
 from tam.settings import BM25_VARIANTS
 

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from factories import body
 
-from indexers.build import build
-from indexers.encoders import HashEncoder
-from indexers.folder import open_folder
-from indexers.verify import verify
-from manuals.library import Library
-from manuals.sections import Edition, Manual
+from indexers.building.build import build
+from indexers.encoders.base import HashEncoder
+from indexers.folder.opened import open_folder
+from indexers.folder.verify import verify
+from manuals.library.editions import Library
+from manuals.model.sections import Edition, Manual
 from tam.errors import BadOption, DamagedFile, IndexError_, ManualError
 from tam.settings import BuildSettings, settings_of
 
@@ -51,9 +51,9 @@ def own_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
         plain = replace(manual, edition=replace(manual.edition, title="Manual"))
         return factories.chunks_of(plain)
 
-    monkeypatch.setattr("indexers.parsing.chunk_manual", chunk_manual)
+    monkeypatch.setattr("indexers.building.parsing.chunk_manual", chunk_manual)
     # Processes started afresh would not see the line above.
-    monkeypatch.setattr("indexers.parsing.WORKERS", 1)
+    monkeypatch.setattr("indexers.building.parsing.WORKERS", 1)
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -183,7 +183,7 @@ def test_a_blank_chunk_never_reaches_the_encoder(
         first, *rest = factories.chunks_of(manual)
         return [replace(first, text=" \n", context="", span=(0, 0)), *rest]
 
-    monkeypatch.setattr("indexers.parsing.chunk_manual", chunk_manual)
+    monkeypatch.setattr("indexers.building.parsing.chunk_manual", chunk_manual)
     [result] = build(library(), tmp_path, HASH)
     dense = open_folder(result.path).dense
     assert not dense.vectors[0].any()
@@ -229,7 +229,7 @@ def test_a_build_that_stops_leaves_the_old_index(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr("indexers.build.write_manifest", fail)
+    monkeypatch.setattr("indexers.building.build.write_manifest", fail)
     expected = IndexError_ if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as raised:
         build(library(), tmp_path, replace(HASH, k1=2.0))
@@ -271,7 +271,7 @@ def test_corpora(tmp_path: Path) -> None:
 
 
 def _build_in_process(out: Path) -> tuple[bool, int]:
-    import indexers.parsing as module
+    import indexers.building.parsing as module
 
     module.chunk_manual = lambda manual, *_: factories.chunks_of(manual)  # type: ignore[assignment]
     module.WORKERS = 1
@@ -376,7 +376,7 @@ def test_an_index_of_another_version_is_not_called_damaged(tmp_path: Path) -> No
 def test_opening_and_a_bm25_query_need_no_torch(tmp_path: Path) -> None:
     [result] = build(library(), tmp_path, HASH)
     code = (
-        "import sys; from indexers.folder import open_folder\n"
+        "import sys; from indexers.folder.opened import open_folder\n"
         f"index = open_folder({str(result.path)!r})\n"
         "assert index.bm25.scores('lantern').any(); index.chunks.chunk(0)\n"
         "sys.exit(any(name in sys.modules for name in ('torch', 'faiss', 'bm25s')))"
@@ -415,7 +415,7 @@ def test_verify_compares_bodies_with_the_manuals(
         first, *rest = factories.chunks_of(manual)
         return [replace(first, span=(first.span[0] + 3, first.span[1] + 3)), *rest]
 
-    monkeypatch.setattr("indexers.parsing.chunk_manual", chunk_manual)
+    monkeypatch.setattr("indexers.building.parsing.chunk_manual", chunk_manual)
     [result] = build(library(), tmp_path, HASH)
     faults = verify(result.path)
     assert len(faults) == 3
@@ -469,6 +469,6 @@ def test_parts_of_two_builds_are_not_mixed(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="parses in one process elsewhere")
 def test_several_processes_parse_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build(library(), tmp_path / "one", HASH)
-    monkeypatch.setattr("indexers.parsing.WORKERS", 3)
+    monkeypatch.setattr("indexers.building.parsing.WORKERS", 3)
     build(library(), tmp_path / "three", HASH)
     assert content(tmp_path / "one" / "legal") == content(tmp_path / "three" / "legal")

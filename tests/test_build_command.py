@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from indexers.folder import open_folder
+from indexers.folder.opened import open_folder
 from tam.cli import main
 from tam.errors import BadOption, IndexError_
 

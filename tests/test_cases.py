@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.cases import (
+from eval.queries.cases import (
     ICD_COLUMNS,
     LEGAL_COLUMNS,
     parse_codes,

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from chunkers.chunk import Chunk
-from chunkers.cut import Sizes
-from chunkers.presets import chunk_manual
-from chunkers.tam_guidelines import pieces
-from manuals.icd_guidelines import FRONT, parse_guidelines
-from manuals.sections import Edition, Manual, ManualFile, Section
+from chunkers.icd10cm.paper_guidelines import pieces
+from chunkers.model.chunk import Chunk
+from chunkers.model.cut import Sizes
+from chunkers.model.presets import chunk_manual
+from manuals.icd10cm.guidelines import FRONT, parse_guidelines
+from manuals.model.sections import Edition, Manual, ManualFile, Section
 
 
 def parse(folder: Path, year: int) -> Manual:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from icd_files import real, sample
 
-from chunkers.chunk import JOINT, Chunk
-from chunkers.cut import Sizes
-from chunkers.layout import LIMIT, collapse
-from chunkers.presets import PRESETS, chunk_manual, pieces_for
-from manuals.icd import CODE_KINDS, all_codes, look_up_code
-from manuals.sections import Manual
+from chunkers.model.chunk import JOINT, Chunk
+from chunkers.model.cut import Sizes
+from chunkers.model.layout import LIMIT, collapse
+from chunkers.model.presets import PRESETS, chunk_manual, pieces_for
+from manuals.icd10cm.code_view import CODE_KINDS, all_codes, look_up_code
+from manuals.model.sections import Manual
 from tam.errors import BadOption
 
 SOURCES = ("tabular", "index", "eindex", "drugs", "neoplasm")

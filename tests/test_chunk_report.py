@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from chunkers.report import (
+from chunkers.model.report import (
     MEASURED,
     PAPER,
     Count,
@@ -18,7 +18,7 @@ from chunkers.report import (
     format_report,
     select_editions,
 )
-from manuals.library import open_manuals
+from manuals.library.editions import open_manuals
 from tam.cli.chunk import chunk
 from tam.errors import BadOption, UnknownYear
 

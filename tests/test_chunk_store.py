@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from icd_files import sample
 
-from chunkers.chunk import Chunk
-from chunkers.presets import chunk_manual
-from chunkers.store import read_chunks, write_chunks, write_jsonl
+from chunkers.model.chunk import Chunk
+from chunkers.model.presets import chunk_manual
+from chunkers.model.store import read_chunks, write_chunks, write_jsonl
 from tam.errors import IndexError_
 
 

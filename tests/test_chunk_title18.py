@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from test_title18 import USC, parsed
 
-from chunkers.chunk import Chunk
-from chunkers.cut import Sizes
-from chunkers.layout import LIMIT
-from chunkers.presets import chunk_manual
-from chunkers.tam_title18 import pieces
-from manuals.sections import SOURCE_TITLES, Manual
-from manuals.usc_body import SUBDIVISIONS
+from chunkers.model.chunk import Chunk
+from chunkers.model.cut import Sizes
+from chunkers.model.layout import LIMIT
+from chunkers.model.presets import chunk_manual
+from chunkers.uscode.paper import pieces
+from manuals.model.sections import SOURCE_TITLES, Manual
+from manuals.uscode.body import SUBDIVISIONS
 
 
 @pytest.fixture(scope="module")

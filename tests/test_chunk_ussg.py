@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from test_ussg import parsed
 
-from chunkers.chunk import Chunk
-from chunkers.cut import Sizes
-from chunkers.presets import chunk_manual
-from manuals.sections import Manual
+from chunkers.model.chunk import Chunk
+from chunkers.model.cut import Sizes
+from chunkers.model.presets import chunk_manual
+from manuals.model.sections import Manual
 
 Cut = Callable[[str], list[Chunk]]
 

@@ -12,7 +12,7 @@ import click.testing
 import pytest
 from small_files import ERROR_PAGE, gpo_part, index, tabular, title18, usc_section, write
 
-from manuals.choose import VARIABLE
+from manuals.library.choose import VARIABLE
 from tam.cli import main
 from tam.cli.sections import fold
 from tam.tables import columns
@@ -149,7 +149,7 @@ def test_a_mistake_is_one_line_and_exits_with_2(folder: Path) -> None:
 
 def test_the_sample_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr("manuals.choose.is_filled", lambda folder: False)
+    monkeypatch.setattr("manuals.library.choose.is_filled", lambda folder: False)
     monkeypatch.chdir(tmp_path)
     result = tam("manuals", "status", "--quick")
     assert "SAMPLE" in result.stderr

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 from searchable import legal_chunks, legal_index, make_chunk, make_index, make_section
 
-from manuals.store import save_manual
-from retrievers.index import Index
+from manuals.library.store import save_manual
+from retrievers.search.index import Index
 from tam.cli.search import LONGEST_QUERY, search
 from tam.errors import BadOption, IndexError_, TamError, UnknownKey, UnknownYear
 
@@ -82,7 +82,7 @@ def test_one_corpus_and_one_folder(root: Path) -> None:
 
 
 def test_json_is_the_python_api(root: Path) -> None:
-    from retrievers.index import open_index
+    from retrievers.search.index import open_index
 
     arguments = ["--year", "2021-2022", "--under", "18 USC chapter 44", "-k", "3"]
     record = json.loads(call(root / "legal", "robbery", *arguments, "--json").output)

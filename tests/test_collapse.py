@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searchable import legal_index, make_chunk, make_index, make_section
 
-from chunkers.chunk import JOINT
-from retrievers.index import Index
-from retrievers.named import named_span
+from chunkers.model.chunk import JOINT
+from retrievers.ranking.passage_of import named_span
+from retrievers.search.index import Index
 
 QUERIES = ("robbery with a firearm", "bank fraud", "levels", "18 USC 924", "money laundering 1956")
 

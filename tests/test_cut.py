@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkers.cut import Cutter, Sizes
+from chunkers.model.cut import Cutter, Sizes
 
 SENTENCES = st.lists(
     st.sampled_from(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_title18 import USC, parsed
 
-from manuals.diff import Change, diff_sections, render_diff
-from manuals.sections import Manual
+from manuals.library.diff import Change, diff_sections, render_diff
+from manuals.model.sections import Manual
 
 
 def compared(before: str, after: str) -> tuple[Change, ...]:

@@ -19,9 +19,9 @@ from small_files import (
     write,
 )
 
-from manuals import discover as discover_module
-from manuals.discover import discover, year_of_folder
-from manuals.recognise import Recognised, recognise
+from manuals.library.discover import discover, year_of_folder
+from manuals.library.editions import discover as discover_module
+from manuals.library.recognise import Recognised, recognise
 from tam.errors import BadOption, DamagedFile, ManualError, UnrecognisedFile
 
 

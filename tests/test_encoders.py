@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from factories import body
 
-from indexers.encoders import HashEncoder, open_encoder, tokenizer_name
-from indexers.transformer import TransformerEncoder
+from indexers.encoders.base import HashEncoder, open_encoder, tokenizer_name
+from indexers.encoders.transformer import TransformerEncoder
 from tam.errors import BadOption, MissingExtra
 from tam.models import DEFAULT_ENCODER, model_folder
 
@@ -75,7 +75,7 @@ def test_window_and_offsets(model: TransformerEncoder) -> None:
 
 def test_opening_needs_no_torch() -> None:
     code = (
-        "import sys; from indexers.encoders import open_encoder as o; "
+        "import sys; from indexers.encoders.base import open_encoder as o; "
         f"e = o({DEFAULT_ENCODER!r}); e.fingerprint, e.window, e.offsets(['a']); "
         "sys.exit('torch' in sys.modules)"
     )

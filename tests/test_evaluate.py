@@ -12,18 +12,18 @@ import pytest
 from click.testing import CliRunner, Result
 from outline_manuals import legal_manuals, small_icd_index, small_legal_index
 
-from eval.comparison import compare_folders, comparison_lines, verdict
-from eval.coverage import Coverage
-from eval.evaluate import EvalSettings, Evaluation, evaluate, sort_out
-from eval.explain import explain_lines, read_outcomes
-from eval.golds import Gold
-from eval.preparation import Wanted, prepare
-from eval.query_sets import Query, QuerySet, SetInfo
-from eval.report import table_lines, write_evaluation
-from eval.trec import read_qrels, read_run
-from eval.views import Ranked, chunks_view, sections_view
-from retrievers.index import Index
-from retrievers.settings import SearchSettings
+from eval.golds.coverage import Coverage
+from eval.golds.gold import Gold
+from eval.measuring.evaluate import EvalSettings, Evaluation, evaluate, sort_out
+from eval.measuring.views import Ranked, chunks_view, sections_view
+from eval.queries.preparation import Wanted, prepare
+from eval.queries.query_sets import Query, QuerySet, SetInfo
+from eval.queries.trec import read_qrels, read_run
+from eval.reporting.comparison import compare_folders, comparison_lines, verdict
+from eval.reporting.explain import explain_lines, read_outcomes
+from eval.reporting.report import table_lines, write_evaluation
+from retrievers.search.index import Index
+from retrievers.search.settings import SearchSettings
 from tam.cli import main
 from tam.errors import BadCases, BadOption
 
@@ -385,7 +385,7 @@ def tam(*arguments: object) -> Result:
 
 def stored(index: Index) -> Path:
     """The index's folder with its manuals beside it, as a build leaves them."""
-    from manuals.store import save_manual
+    from manuals.library.store import save_manual
 
     for manual in legal_manuals():
         save_manual(manual, index.path / "manuals")
@@ -464,9 +464,9 @@ def test_the_known_item_baseline(real_manuals: Path, tmp_path: Path) -> None:
     @8 0.84, with copies of titles among the queries, which are left out here."""
     from searchable import make_index
 
-    from chunkers.presets import chunk_manual
-    from eval.queries import make_queries
-    from manuals.library import open_manuals
+    from chunkers.model.presets import chunk_manual
+    from eval.queries.known_items import make_queries
+    from manuals.library.editions import open_manuals
 
     library = open_manuals(real_manuals)
     index = make_index(tmp_path, chunk_manual(library.manual("tabular", 2025)), dense=False)

@@ -17,13 +17,13 @@ import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError
 from small_files import ERROR_PAGE, guidelines_pdf, index, table, tabular, ussg_pdf, write
 
-from manuals import archive as archive_module
-from manuals import download as download_module
-from manuals.archive import extract
-from manuals.catalogue import CatalogueFile, load_catalogue
-from manuals.download import download
-from manuals.fetch import BUNDLE, LOCK, UNFINISHED, fetch
-from manuals.locate import locate_manuals
+from manuals.acquire import archive as archive_module
+from manuals.acquire import download as download_module
+from manuals.acquire.archive import extract
+from manuals.acquire.catalogue import CatalogueFile, load_catalogue
+from manuals.acquire.download import download
+from manuals.acquire.fetch import BUNDLE, LOCK, UNFINISHED, fetch
+from manuals.library.locate import locate_manuals
 from tam.errors import FetchError
 
 BODY = bytes(range(256)) * 40

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searchable import legal_chunks, legal_index, make_chunk, make_index, make_section
 
-from retrievers.index import Index
-from retrievers.settings import Filter
+from retrievers.search.index import Index
+from retrievers.search.settings import Filter
 from tam.errors import BadOption, BadReference, TamError, UnknownKey, UnknownYear
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.fusion import FUSIONS, Fused, minmax, rrf, zscore
-from retrievers.passages import best_rank
-from retrievers.ranks import Ranked, order_keys, ranked
+from retrievers.ranking.fusion import FUSIONS, Fused, minmax, rrf, zscore
+from retrievers.ranking.passages import best_rank
+from retrievers.ranking.ranks import Ranked, order_keys, ranked
 
 NAMES = "abcdef"
 

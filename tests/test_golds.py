@@ -15,9 +15,8 @@ from outline_manuals import (
     small_legal_index,
 )
 
-from eval.cases import read_cases, read_years, with_years
-from eval.coverage import Coverage
-from eval.golds import (
+from eval.golds.coverage import Coverage
+from eval.golds.gold import (
     Given,
     Gold,
     at_least,
@@ -29,12 +28,13 @@ from eval.golds import (
     read_golds,
     write_golds,
 )
-from eval.icd_golds import IcdGolds
-from eval.legal_golds import LegalGolds
-from eval.policy import choose_editions, choose_year
-from eval.trec import Qrel, write_qrels
-from manuals.statute_index import StatuteIndex
-from manuals.units import is_apparatus, unit_key
+from eval.golds.icd_golds import IcdGolds
+from eval.golds.legal_golds import LegalGolds
+from eval.queries.cases import read_cases, read_years, with_years
+from eval.queries.trec import Qrel, write_qrels
+from eval.queries.year_policy import choose_editions, choose_year
+from manuals.model.units import is_apparatus, unit_key
+from manuals.ussg.statute_index import StatuteIndex
 from tam.errors import BadCases, BadOption
 
 ICD = {"guidelines": 2025, "tabular": 2025, "index": 2025}
@@ -368,7 +368,7 @@ def test_apparatus() -> None:
 
 @pytest.mark.real
 def test_golds_of_the_real_cases(real_manuals: Path, real_cases: Path) -> None:
-    from manuals.library import open_manuals
+    from manuals.library.editions import open_manuals
 
     library = open_manuals(real_manuals)
     pairs = [(edition.source, edition.year) for edition in library.editions]

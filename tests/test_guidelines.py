@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from reportlab.lib.pagesizes import letter
 from reportlab.pdfgen.canvas import Canvas
 
-from manuals.flow import Flow, furniture, joint
-from manuals.guideline_headings import (
+from manuals.icd10cm.guideline_headings import (
     DETAIL,
     ITEM,
     LETTER,
@@ -31,9 +30,10 @@ from manuals.guideline_headings import (
     contents,
     labels,
 )
-from manuals.icd_guidelines import FRONT, parse_guidelines
-from manuals.pdf import HYPHEN, Line, page_texts
-from manuals.sections import Edition, Manual, Ref
+from manuals.icd10cm.guidelines import FRONT, parse_guidelines
+from manuals.model.sections import Edition, Manual, Ref
+from manuals.pdf.flow import Flow, furniture, joint
+from manuals.pdf.lines import HYPHEN, Line, page_texts
 from tam.errors import DamagedFile, EditionConflict, UnrecognisedFile
 
 HERE = Path(__file__).resolve().parent

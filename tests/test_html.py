@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from eval.html import Html, element, escape, figure, heading, items, joined, page, table, write_page
+from eval.reporting.html import (
+    Html,
+    element,
+    escape,
+    figure,
+    heading,
+    items,
+    joined,
+    page,
+    table,
+    write_page,
+)
 
 NASTY = "<b onclick='x'>\"&"
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from icd_files import edition, real
 
-from manuals.codes import undotted
-from manuals.discover import discover
-from manuals.icd import all_codes, is_leaf, look_up_code, with_seventh
-from manuals.icd_tabular import parse_tabular
-from manuals.library import parse_edition
-from manuals.sections import Manual
+from manuals.icd10cm.code_view import all_codes, is_leaf, look_up_code, with_seventh
+from manuals.icd10cm.codes import undotted
+from manuals.icd10cm.tabular import parse_tabular
+from manuals.library.discover import discover
+from manuals.library.editions import parse_edition
+from manuals.model.sections import Manual
 from tam.errors import BadReference, UnknownKey
 
 

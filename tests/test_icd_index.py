@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from icd_files import check_spans, edition, real, sample
 
-from manuals.icd_index import parse_index
-from manuals.sections import Manual, Ref
+from manuals.icd10cm.index import parse_index
+from manuals.model.sections import Manual, Ref
 
 
 def parse(tmp_path: Path, body: str, source: str = "index") -> Manual:

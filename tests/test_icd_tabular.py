@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from icd_files import check_spans, edition, real, sample
 
-from manuals.icd_tabular import block_description, parse_tabular
-from manuals.sections import Manual
+from manuals.icd10cm.tabular import block_description, parse_tabular
+from manuals.model.sections import Manual
 from tam.errors import DamagedFile
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manuals.codes import is_code, normalise_code, undotted
-from manuals.keys import EXAMPLES, find_references, parse_reference
-from manuals.reference import SOURCES_OF
+from manuals.icd10cm.codes import is_code, normalise_code, undotted
+from manuals.model.keys import EXAMPLES, find_references, parse_reference
+from manuals.model.reference import SOURCES_OF
 from tam.errors import BadReference
 
 TYPED = [

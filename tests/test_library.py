@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from small_files import index, table, tabular, title18, usc_section, write
 
-from manuals.choose import VARIABLE, choose_library
-from manuals.library import Library, open_manuals
-from manuals.locate import DATA, SAMPLE
-from manuals.lookup import nearest_keys
-from manuals.status import library_status
-from manuals.store import save_manual
+from manuals.library.choose import VARIABLE, choose_library
+from manuals.library.editions import Library, open_manuals
+from manuals.library.locate import DATA, SAMPLE
+from manuals.library.lookup import nearest_keys
+from manuals.library.status import library_status
+from manuals.library.store import save_manual
 from tam.errors import BadOption, BadReference, ManualError, TamError, UnknownKey, UnknownYear
 
 NEWER = "<diag><name>E11.29</name><desc>Sweet blood, other kidneys</desc></diag>"

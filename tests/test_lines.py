@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from searchable import make_chunk, make_index
 
-from indexers.bm25 import PLAIN, Bm25, QueryRule, build_bm25
-from indexers.build import build
-from indexers.expansion import short_forms
-from indexers.folder import open_folder
-from indexers.lines import GRAM_OPTIONS, lines_of
-from indexers.tokenise import Tokeniser, TokenOptions
-from indexers.verify import verify
-from manuals.library import Library, open_manuals
-from retrievers.index import Index, open_index
-from retrievers.settings import SearchSettings
+from indexers.building.build import build
+from indexers.building.expansion import short_forms
+from indexers.building.lines import GRAM_OPTIONS, lines_of
+from indexers.folder.opened import open_folder
+from indexers.folder.verify import verify
+from indexers.legs.bm25 import PLAIN, Bm25, QueryRule, build_bm25
+from indexers.legs.tokenise import Tokeniser, TokenOptions
+from manuals.library.editions import Library, open_manuals
+from retrievers.search.index import Index, open_index
+from retrievers.search.settings import SearchSettings
 from tam.errors import BadOption, IndexError_
 from tam.settings import BuildSettings
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexers.build import build
-from indexers.folder import open_folder
-from indexers.link_table import KINDS
-from indexers.pointers import Pointer, pointers
-from manuals.library import Library, open_manuals
-from manuals.sections import Manual
-from retrievers.index import Index, open_index
-from retrievers.links import WEIGHTS
-from retrievers.settings import Filter, SearchSettings
+from indexers.building.build import build
+from indexers.building.pointers import Pointer, pointers
+from indexers.folder.link_table import KINDS
+from indexers.folder.opened import open_folder
+from manuals.library.editions import Library, open_manuals
+from manuals.model.sections import Manual
+from retrievers.ranking.links import WEIGHTS
+from retrievers.search.index import Index, open_index
+from retrievers.search.settings import Filter, SearchSettings
 from tam.errors import IndexError_
 from tam.settings import BuildSettings
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import KS, random_case
 
-from eval.judged import Judged, judge, without_golds
-from eval.measures import MEASURES, Score, parse_score, standard_scores
-from eval.trec import Qrel, RunRow, ordered
+from eval.measuring.judged import Judged, judge, without_golds
+from eval.measuring.measures import MEASURES, Score, parse_score, standard_scores
+from eval.queries.trec import Qrel, RunRow, ordered
 from tam.errors import BadOption
 
 # Query a: golds d1 (grade 2), d4, and d9, which is not retrieved. Query b: d2. Query c: not in

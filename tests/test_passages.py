@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexers.tokenise import Tokeniser
-from retrievers.excerpts import best_excerpt, match_marks
-from retrievers.hits import Hit, Leg
-from retrievers.passages import cut_passages
+from indexers.legs.tokenise import Tokeniser
+from retrievers.ranking.passages import cut_passages
+from retrievers.search.excerpts import best_excerpt, match_marks
+from retrievers.search.hits import Hit, Leg
 
 CASE = """\
 - The defendant sold two pistols to an informant.  He was paid $500.

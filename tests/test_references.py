@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from searchable import legal_index, make_chunk, make_index
 
-from retrievers.index import Index
-from retrievers.references import LEAD, LONG_QUERY, place_references, references_in
+from retrievers.ranking.references import LEAD, LONG_QUERY, place_references, references_in
+from retrievers.search.index import Index
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from searchable import legal_index
 
-from retrievers.index import Index
-from retrievers.rerank import load_reranker
+from retrievers.ranking.rerank import load_reranker
+from retrievers.search.index import Index
 from tam.errors import BadOption
 from tam.models import DEFAULT_ENCODER, model_folder
 

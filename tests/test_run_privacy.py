@@ -17,11 +17,11 @@ import pytest
 from llm_server import Reply, Request, in_turn, serving
 from scripted_runs import GOOD, icd_start, play
 
-from eval.systems.folder import RunFolder
-from eval.systems.privacy import TRACING, endpoint, guard, is_local, kept_private
-from eval.systems.scoring_command import score_command
-from eval.systems.starting import Start, start
-from eval.systems.stops import ModelStop, stop_for
+from eval.systems.model.privacy import TRACING, endpoint, guard, is_local, kept_private
+from eval.systems.model.stops import ModelStop, stop_for
+from eval.systems.running.folder import RunFolder
+from eval.systems.running.starting import Start, start
+from eval.systems.scoring.scoring_command import score_command
 from tam.errors import RunError
 
 #: words that stand in every case of these tests and nowhere else

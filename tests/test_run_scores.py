@@ -11,11 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.systems.calls import append, json_bytes
-from eval.systems.folder import RunFolder
-from eval.systems.scores import Group, score_icd, score_legal
-from eval.systems.scoring_command import compare_command, compare_runs, score_command, score_run
-from eval.systems.stages import failing_stage, retrieved, stage_counts
+from eval.systems.model.calls import append, json_bytes
+from eval.systems.running.folder import RunFolder
+from eval.systems.scoring.scores import Group, score_icd, score_legal
+from eval.systems.scoring.scoring_command import (
+    compare_command,
+    compare_runs,
+    score_command,
+    score_run,
+)
+from eval.systems.scoring.stages import failing_stage, retrieved, stage_counts
 from tam.errors import RunError
 
 # -- by hand: (reference, prediction)

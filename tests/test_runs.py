@@ -31,15 +31,15 @@ from scripted_runs import (
     write_cases,
 )
 
-import eval.systems.calls
-from eval.systems import pacing
-from eval.systems.calls import append, cut_partial_line, whole_lines
-from eval.systems.folder import RunFolder
-from eval.systems.pacing import Pace, Stopped, asked_to_wait
-from eval.systems.runner import Progress
-from eval.systems.scoring_command import score_run
-from eval.systems.spending import Price, Usage, read_prices
-from eval.systems.starting import Start, start
+import eval.systems.model.calls
+from eval.systems.model import pacing
+from eval.systems.model.calls import append, cut_partial_line, whole_lines
+from eval.systems.model.pacing import Pace, Stopped, asked_to_wait
+from eval.systems.model.spending import Price, Usage, read_prices
+from eval.systems.running.folder import RunFolder
+from eval.systems.running.runner import Progress
+from eval.systems.running.starting import Start, start
+from eval.systems.scoring.scoring_command import score_run
 from tam.cli import main
 from tam.errors import RunError, TamError
 
@@ -137,7 +137,7 @@ def test_a_closed_port_is_a_status(asked: Start) -> None:
 
 
 def test_a_fault_of_ours_ends_one_case_only(asked: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eval.systems import single_pass
+    from eval.systems.solvers import single_pass
 
     def broken(work: Any, messages: Any) -> Any:
         if "Case number 2." in work.case.text:
@@ -370,7 +370,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from dataclasses import replace
-from eval.systems.starting import start
+from eval.systems.running.starting import start
 sys.path.insert(0, sys.argv[5])
 from scripted_runs import icd_start
 asked = icd_start(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[1]))
@@ -636,7 +636,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
         return whole(handle, data)
 
     whole = os.write
-    monkeypatch.setattr(eval.systems.calls, "os", _Os(full))
+    monkeypatch.setattr(eval.systems.model.calls, "os", _Os(full))
     with pytest.raises(RunError, match=r"(journal|jsonl|gz).*No space left on device"):
         play(asked, in_turn(GOOD))
     monkeypatch.undo()

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searchable import legal_index, make_chunk, make_index
 
-from retrievers.index import Clock, Index, Ranking, open_index
-from retrievers.legs import LegCache
-from retrievers.settings import RETRIEVERS, Filter, SearchSettings
+from retrievers.ranking.legs import LegCache
+from retrievers.search.index import Clock, Index, Ranking, open_index
+from retrievers.search.settings import RETRIEVERS, Filter, SearchSettings
 from tam.errors import BadOption, IndexError_, TamError
 from tam.settings import BM25_VARIANTS, BuildSettings
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexers.build import build
-from manuals.library import Library, open_manuals
-from retrievers.index import Index, open_index
-from retrievers.references import is_long
+from indexers.building.build import build
+from manuals.library.editions import Library, open_manuals
+from retrievers.ranking.references import is_long
+from retrievers.search.index import Index, open_index
 from tam.settings import BuildSettings
 
 pytestmark = pytest.mark.real

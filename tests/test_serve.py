@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 import pytest
 from searchable import legal_index
 
-from manuals.store import save_manual
-from retrievers.index import Index
-from retrievers.server import Server
-from retrievers.service import LONGEST_QUERY, Service
+from manuals.library.store import save_manual
+from retrievers.search.index import Index
+from retrievers.serving.http import Server
+from retrievers.serving.service import LONGEST_QUERY, Service
 from tam.errors import BadOption
 
 

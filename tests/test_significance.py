@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eval.significance import bootstrap, compare, holm, randomisation, signs
+from eval.measuring.significance import bootstrap, compare, holm, randomisation, signs
 from tam.errors import BadOption
 
 

@@ -12,9 +12,9 @@ from factories import manual as small_manual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manuals.library import load_library
-from manuals.sections import Edition, Manual, ManualFile, Note, Ref, Section
-from manuals.store import edition_of, edition_record, load_edition, load_manual, save_manual
+from manuals.library.editions import load_library
+from manuals.library.store import edition_of, edition_record, load_edition, load_manual, save_manual
+from manuals.model.sections import Edition, Manual, ManualFile, Note, Ref, Section
 from tam.errors import DamagedFile, ManualError
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -11,11 +11,11 @@ import pytest
 from llm_server import Reply, Request, in_turn, last_user
 from scripted_runs import ANSWER, CASES, GOOD, has_tool_result, icd_start, play, tools_of
 
-import eval.systems.prompting
-from eval.systems.answering import read_answer
-from eval.systems.folder import RunFolder
-from eval.systems.scoring_command import score_run
-from eval.systems.starting import Start, start
+import eval.systems.solvers.prompting
+from eval.systems.running.folder import RunFolder
+from eval.systems.running.starting import Start, start
+from eval.systems.scoring.scoring_command import score_run
+from eval.systems.solvers.answering import read_answer
 
 SYSTEMS = ("single-pass", "agentic", "react", "harness", "oracle-sections")
 
@@ -111,7 +111,7 @@ def test_workers_see_reports_and_not_conversations(asked: Start) -> None:
 
 def test_a_worker_reads_its_skill_and_leaves_no_file_behind(asked: Start) -> None:
     """What agents write stays in memory: it may be clinical text."""
-    folder = eval.systems.prompting.FOLDER
+    folder = eval.systems.solvers.prompting.FOLDER
     before = sorted(folder.rglob("*"))
 
     def worker(request: Request) -> Reply:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from llm_server import Reply, Request, serving
 
-from eval.systems.folder import RunFolder
-from eval.systems.retrieval_only import base_offense_level
-from eval.systems.scoring_command import score_run, table
-from eval.systems.starting import Start, start
-from retrievers.settings import SearchSettings
+from eval.systems.running.folder import RunFolder
+from eval.systems.running.starting import Start, start
+from eval.systems.scoring.scoring_command import score_run, table
+from eval.systems.solvers.retrieval_only import base_offense_level
+from retrievers.search.settings import SearchSettings
 
 FACTS = (
     "Convicted of bank fraud, 18 U.S.C. § 1344, and of a drug conspiracy, 21 U.S.C. § 846. "
@@ -157,7 +157,7 @@ def test_retrieval_only_takes_the_base_level_of_the_top_guideline(asked: Start) 
 def test_retrieval_only_without_guidelines_of_the_year_ends_no_run(
     asked: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval.systems.books.choose_editions", lambda *_: {"title18": 2024})
+    monkeypatch.setattr("eval.systems.tools.books.choose_editions", lambda *_: {"title18": 2024})
     assert start(replace(asked, system="retrieval-only", model=None)).done == 2
     for record in RunFolder(asked.out).records().values():
         assert (record["status"], record["prediction"]) == ("unparsed", None)

@@ -13,12 +13,12 @@ import pytest
 from make_sample_title18 import html_of
 from small_files import title18, usc_section
 
-from manuals.discover import discover
-from manuals.enumeration import Placement, heading_after, lead, ordinals, roman
-from manuals.keys import parse_reference
-from manuals.sections import Manual
-from manuals.title18 import parse_title18
-from manuals.usc_body import SUBDIVISIONS
+from manuals.library.discover import discover
+from manuals.model.keys import parse_reference
+from manuals.model.sections import Manual
+from manuals.uscode.body import SUBDIVISIONS
+from manuals.uscode.enumeration import Placement, heading_after, lead, ordinals, roman
+from manuals.uscode.title18 import parse_title18
 from tam.errors import UnrecognisedFile
 
 GPO = Path(__file__).with_name("gpo_form.html")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexers.tokenise import Tokeniser, TokenOptions, fold
+from indexers.legs.tokenise import Tokeniser, TokenOptions, fold
 from tam.errors import BadOption
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from eval.systems.books import Shelf
-from eval.systems.paging import PAGE_CHARACTERS, paged
-from eval.systems.tooling import Books, tool_named, tools
-from manuals.library import Library, open_manuals
-from retrievers.index import open_index
+from eval.systems.tools.books import Shelf
+from eval.systems.tools.paging import PAGE_CHARACTERS, paged
+from eval.systems.tools.tool import Books, tool_named, tools
+from manuals.library.editions import Library, open_manuals
+from retrievers.search.index import open_index
 from tam.cli.tools import tool as tool_command
 from tam.errors import BadOption
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.trec import (
+from eval.queries.trec import (
     Qrel,
     RunRow,
     escape,

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 from small_files import pdf
 
-from manuals.keys import parse_reference
-from manuals.paged import PagedText
-from manuals.pdf import HYPHEN, Fragment, Hyphens, Line, page_texts, read_lines
-from manuals.sections import Edition, Manual, ManualFile, Section
-from manuals.statute_index import StatuteIndex
-from manuals.ussg import parse_ussg
-from manuals.ussg_blocks import blocks
-from manuals.ussg_layout import measure, rows
+from manuals.model.keys import parse_reference
+from manuals.model.sections import Edition, Manual, ManualFile, Section
+from manuals.pdf.lines import HYPHEN, Fragment, Hyphens, Line, page_texts, read_lines
+from manuals.pdf.paged import PagedText
+from manuals.ussg.blocks import blocks
+from manuals.ussg.layout import measure, rows
+from manuals.ussg.manual import parse_ussg
+from manuals.ussg.statute_index import StatuteIndex
 from tam.errors import DamagedFile, EditionConflict, UnrecognisedFile
 
 HERE = Path(__file__).resolve().parent

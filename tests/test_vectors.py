@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from factories import body
 
-from indexers.encoders import Floats, HashEncoder
-from indexers.vectors import VectorCache
+from indexers.encoders.base import Floats, HashEncoder
+from indexers.encoders.vectors import VectorCache
 from tam.errors import BadOption
 
 TEXTS = [body(seed) for seed in range(40)]
@@ -97,7 +97,7 @@ def test_another_model_dtype_or_batch_has_its_own(tmp_path: Path) -> None:
 
 
 def test_many_segments_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexers.vectors._SEGMENTS", 3)
+    monkeypatch.setattr("indexers.encoders.vectors._SEGMENTS", 3)
     fill(VectorCache(tmp_path, HashEncoder()), TEXTS, flush=5)
     cache = VectorCache(tmp_path, HashEncoder())
     fill(cache, ["one more"])

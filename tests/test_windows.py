@@ -10,9 +10,9 @@ from factories import body, chunks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkers.chunk import Chunk
-from indexers.encoders import Encoder, HashEncoder, open_encoder
-from indexers.windows import Window, WindowOptions, windows
+from chunkers.model.chunk import Chunk
+from indexers.encoders.base import Encoder, HashEncoder, open_encoder
+from indexers.encoders.windows import Window, WindowOptions, windows
 
 CHUNK = chunks({("title18", 2024): [body(1)]})[0]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manuals.sections import Edition
-from manuals.years import (
+from manuals.model.sections import Edition
+from manuals.model.years import (
     compact_date,
     dated,
     dates_in_force,

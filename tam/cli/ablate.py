@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from retrievers.corpora import DEFAULT_ROOT
+from retrievers.search.corpora import DEFAULT_ROOT
 
 
 @click.command()
@@ -50,13 +50,13 @@ def ablate(
     Example:
       tam ablate studies/year-filter.toml --manuals ../manuals
     """
-    from eval.ablation.figures import check_matplotlib
-    from eval.ablation.pages import fill_page
-    from eval.ablation.report import write_study
-    from eval.ablation.runner import run_study
-    from eval.ablation.study import read_study
-    from eval.ablation.tables import about, legend, text_table
-    from eval.ablation.timings import timing_lines, write_timings
+    from eval.ablation.reporting.figures import check_matplotlib
+    from eval.ablation.reporting.pages import fill_page
+    from eval.ablation.reporting.report import write_study
+    from eval.ablation.reporting.tables import about, legend, text_table
+    from eval.ablation.running.runner import run_study
+    from eval.ablation.running.timings import timing_lines, write_timings
+    from eval.ablation.spec.study import read_study
 
     begin = time.perf_counter()
     check_matplotlib()

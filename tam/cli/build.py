@@ -20,7 +20,7 @@ from tam.settings import (
 )
 
 if TYPE_CHECKING:
-    from indexers.build import BuildResult
+    from indexers.building.build import BuildResult
 
 _DEFAULTS = BuildSettings()
 
@@ -110,9 +110,9 @@ def build(
     settings = BuildSettings(
         encoder=None if no_dense else encoder, windows=windows == "on", **choices
     )
-    from indexers.build import build as build_indexes
-    from manuals.library import open_manuals
-    from manuals.locate import locate_manuals
+    from indexers.building.build import build as build_indexes
+    from manuals.library.editions import open_manuals
+    from manuals.library.locate import locate_manuals
 
     located = locate_manuals(manuals, offline=offline)
     if located.note:
@@ -135,8 +135,8 @@ def verify(folders: tuple[Path, ...]) -> None:
     Example:
       tam verify indexes/icd indexes/legal
     """
-    from indexers.folder import open_folder
-    from indexers.verify import verify as faults_of
+    from indexers.folder.opened import open_folder
+    from indexers.folder.verify import verify as faults_of
 
     bad = 0
     for folder in folders:
@@ -157,7 +157,7 @@ def verify(folders: tuple[Path, ...]) -> None:
 
 
 def _report(results: list[BuildResult]) -> Iterator[str]:
-    from chunkers.report import MEASURED
+    from chunkers.model.report import MEASURED
     from tam.tables import columns
 
     rows = [("edition", "release", "chunks", "vectors", "reference")]

@@ -80,11 +80,11 @@ def chunk(
     tam chunk --manuals ../shared/manuals --report
     tam chunk --manuals ../shared/manuals --preset sections --source ussg --jsonl ussg.jsonl
     """  # fmt: skip
-    from chunkers.cut import Sizes
-    from chunkers.jsonl import write_jsonl
-    from chunkers.report import count_chunks, format_counts, format_report
-    from manuals.choose import choose_library
-    from manuals.locate import SAMPLE
+    from chunkers.model.cut import Sizes
+    from chunkers.model.jsonl import write_jsonl
+    from chunkers.model.report import count_chunks, format_counts, format_report
+    from manuals.library.choose import choose_library
+    from manuals.library.locate import SAMPLE
 
     chosen = choose_library(folder)
     if chosen.warning:

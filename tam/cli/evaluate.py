@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from manuals.sections import SOURCES
-from retrievers.corpora import CORPORA, DEFAULT_ROOT
+from manuals.model.sections import SOURCES
+from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
 from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption
@@ -120,13 +120,13 @@ def _evaluate(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    from eval.coverage import Coverage
-    from eval.evaluate import EvalSettings
-    from eval.evaluate import evaluate as run_evaluation
-    from eval.judged import VIEWS
-    from eval.preparation import Wanted, prepare
-    from eval.report import report_of, table_lines, write_evaluation
-    from indexers.damage import blaming
+    from eval.golds.coverage import Coverage
+    from eval.measuring.evaluate import EvalSettings
+    from eval.measuring.evaluate import evaluate as run_evaluation
+    from eval.measuring.judged import VIEWS
+    from eval.queries.preparation import Wanted, prepare
+    from eval.reporting.report import report_of, table_lines, write_evaluation
+    from indexers.folder.damage import blaming
 
     settings = EvalSettings(
         ks=ks,
@@ -177,7 +177,7 @@ def _writable(out: Path) -> None:
 
 
 def _open(folder: Path, corpus: str | None) -> Any:
-    from retrievers.corpora import open_indexes
+    from retrievers.search.corpora import open_indexes
 
     indexes = open_indexes(folder, corpus)
     if len(indexes) > 1:
@@ -202,7 +202,7 @@ def compare(a: Path, b: Path, measures: tuple[str, ...], seed: int, show: int) -
     Example:
       tam eval compare out/bm25 out/hybrid --measure recall@8
     """
-    from eval.comparison import compare_folders, comparison_lines
+    from eval.reporting.comparison import compare_folders, comparison_lines
 
     click.echo("\n".join(comparison_lines(compare_folders(a, b, measures, seed), show)))
 
@@ -219,7 +219,7 @@ def explain(query_id: str, folder: Path, k: int, as_json: bool) -> None:
     Example:
       tam eval explain 9000001 --out out/hybrid
     """
-    from eval.explain import explain_lines, read_outcomes
+    from eval.reporting.explain import explain_lines, read_outcomes
 
     rows = read_outcomes(folder, query_id)
     if as_json:
@@ -241,8 +241,8 @@ def fuse(runs: tuple[Path, ...], method: str, tune: Path | None, metric: str, ou
     Example:
       tam eval fuse out/bm25/run.trec out/dense/run.trec --method rrf --out fused.trec
     """
-    from eval.ranx_tools import fuse as fuse_runs
-    from eval.trec import write_run
+    from eval.measuring.ranx_tools import fuse as fuse_runs
+    from eval.queries.trec import write_run
 
     _say_that_it_compiles()
     rows, params = fuse_runs(runs, method, tune, metric)
@@ -266,7 +266,7 @@ def significance(
     Example:
       tam eval significance out/bm25/run.trec out/dense/run.trec --qrels out/bm25/qrels.trec
     """
-    from eval.ranx_tools import significance_report
+    from eval.measuring.ranx_tools import significance_report
 
     _say_that_it_compiles()
     click.echo(significance_report(runs, qrels, metrics, test, max_p))

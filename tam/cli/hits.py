@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import click
 
-from manuals.sections import SOURCE_TITLES
-from retrievers.corpora import Found
-from retrievers.excerpts import Excerpt, best_excerpt
-from retrievers.hits import Hit
-from retrievers.index import Index
-from retrievers.references import references_in, words_besides
+from manuals.model.sections import SOURCE_TITLES
+from retrievers.ranking.references import references_in, words_besides
+from retrievers.search.corpora import Found
+from retrievers.search.excerpts import Excerpt, best_excerpt
+from retrievers.search.hits import Hit
+from retrievers.search.index import Index
 
 INDENT = "    "
 #: lines of text are easier to read when they are not as wide as some terminals

@@ -13,9 +13,9 @@ import click
 from tam.tables import columns
 
 if TYPE_CHECKING:
-    from manuals.library import Library
-    from manuals.sections import Edition
-    from manuals.status import EditionStatus
+    from manuals.library.editions import Library
+    from manuals.library.status import EditionStatus
+    from manuals.model.sections import Edition
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -50,8 +50,8 @@ def status(folder: Path | None, as_json: bool, quick: bool, strict: bool) -> Non
     \b
     tam manuals status --manuals ../shared/manuals --quick
     """
-    from manuals.choose import choose_library
-    from manuals.status import library_status
+    from manuals.library.choose import choose_library
+    from manuals.library.status import library_status
     from tam.progress import progress
 
     chosen = choose_library(folder, strict=strict)
@@ -86,7 +86,7 @@ def _problems(rows: Sequence[EditionStatus], library: Library) -> list[str]:
 
 
 def _table(rows: Sequence[EditionStatus]) -> str:
-    from manuals.years import dates_in_force
+    from manuals.model.years import dates_in_force
 
     lines = [("edition", "in force", "sections", "pages", "sha256", "file")]
     for row in rows:
@@ -126,9 +126,9 @@ def fetch(names: tuple[str, ...], to: Path | None) -> None:
     tam manuals fetch icd10cm/2019
     tam manuals fetch title18/2023 ussg/2021 --to my-manuals
     """
-    from manuals.discover import discover
-    from manuals.fetch import fetch as fetch_edition
-    from manuals.locate import DATA
+    from manuals.acquire.fetch import fetch as fetch_edition
+    from manuals.library.discover import discover
+    from manuals.library.locate import DATA
 
     for name in names:
         target = fetch_edition(name, to or DATA)
@@ -144,8 +144,8 @@ def list_catalogue(as_json: bool) -> None:
     \b
     tam manuals list
     """
-    from manuals.catalogue import load_catalogue
-    from manuals.fetch import BUNDLE, BUNDLE_REPOSITORY
+    from manuals.acquire.catalogue import load_catalogue
+    from manuals.acquire.fetch import BUNDLE, BUNDLE_REPOSITORY
 
     files = load_catalogue()
     if as_json:
@@ -171,6 +171,6 @@ def _record(file: Any) -> dict[str, Any]:
 
 def edition_line(edition: Edition) -> str:
     """``ICD-10-CM Tabular List, FY 2025 (2025); in force 2024-10-01 to 2025-09-30``."""
-    from manuals.years import dates_in_force
+    from manuals.model.years import dates_in_force
 
     return f"{edition.title} ({edition.release}); in force {dates_in_force(edition)}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from retrievers.corpora import DEFAULT_ROOT
+from retrievers.search.corpora import DEFAULT_ROOT
 from tam.errors import BadOption
 
 
@@ -29,7 +29,7 @@ def list_sets() -> None:
     Example:
       tam queries list
     """
-    from eval.queries import SETS
+    from eval.queries.known_items import SETS
     from tam.tables import columns
 
     rows = [("set", "needs", "what")]
@@ -76,10 +76,10 @@ def make(
       tam queries make index-to-tabular --year 2025 -n 2000 --seed 7
       tam queries make title18-heading --year 2021-2025 -n 1000 --out headings.jsonl
     """
-    from eval.queries import make_queries
-    from eval.query_sets import write_query_set
-    from manuals.library import Library, load_library, open_manuals
-    from retrievers.corpora import open_indexes
+    from eval.queries.known_items import make_queries
+    from eval.queries.query_sets import write_query_set
+    from manuals.library.editions import Library, load_library, open_manuals
+    from retrievers.search.corpora import open_indexes
 
     library: Library
     if manuals is not None:

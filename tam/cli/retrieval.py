@@ -7,9 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
-from retrievers.fusion import FUSIONS
-from retrievers.passages import PASSAGE_FUSIONS
-from retrievers.settings import IDF, LINKS, QUERY_MODES, QUERY_TERMS, RETRIEVERS, SearchSettings
+from retrievers.ranking.fusion import FUSIONS
+from retrievers.ranking.passages import PASSAGE_FUSIONS
+from retrievers.search.settings import (
+    IDF,
+    LINKS,
+    QUERY_MODES,
+    QUERY_TERMS,
+    RETRIEVERS,
+    SearchSettings,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eval.golds import ORIGINS
-from eval.policy import POLICIES
+from eval.golds.gold import ORIGINS
+from eval.queries.year_policy import POLICIES
 from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.cli.retrieval import retrieval_options, search_option_names, search_settings
 from tam.errors import BadOption
 
 if TYPE_CHECKING:
-    from eval.systems.runner import Progress
+    from eval.systems.running.runner import Progress
 
 SYSTEM_NAMES = (
     "single-pass",
@@ -151,7 +151,7 @@ def run_system(system: str, **options: Any) -> int:
       tam run single-pass --domain legal --cases cases.csv --years years.csv \\
           --model openai:gpt-5 --out runs/gpt5-single
     """
-    from eval.systems.starting import Start, start
+    from eval.systems.running.starting import Start, start
 
     options["columns"] = case_columns(options.pop("column"))
     options["year_columns"] = year_table_columns(options["year_columns"])
@@ -211,7 +211,7 @@ def score(runs: tuple[str, ...], report: bool, as_json: bool) -> None:
       tam score runs/gpt5-single --report
       tam score compare runs/gpt5-single runs/gpt5-react
     """
-    from eval.systems.scoring_command import compare_command, score_command
+    from eval.systems.scoring.scoring_command import compare_command, score_command
 
     if runs[0] == "compare":
         if len(runs) != 3:

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from indexers.damage import blaming
-from manuals.sections import SOURCES
-from retrievers.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
-from retrievers.index import DEFAULT_K, Clock, Index
-from retrievers.settings import COLLAPSE, Filter, SearchSettings
+from indexers.folder.damage import blaming
+from manuals.model.sections import SOURCES
+from retrievers.search.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
+from retrievers.search.index import DEFAULT_K, Clock, Index
+from retrievers.search.settings import COLLAPSE, Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
 from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption, TamError

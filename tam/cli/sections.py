@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from manuals.sections import SOURCES
+from manuals.model.sections import SOURCES
 from tam.cli.manuals import edition_line, json_option, manuals_option
 
 if TYPE_CHECKING:
-    from manuals.library import Found, Library
+    from manuals.library.editions import Found, Library
 
 #: characters of text, and children, that are shown without ``--full``
 TEXT_SHOWN = 4000
@@ -27,7 +27,7 @@ source_option = click.option("--source", type=click.Choice(list(SOURCES)), help=
 
 
 def _library(folder: Path | None) -> Library:
-    from manuals.choose import choose_library
+    from manuals.library.choose import choose_library
 
     chosen = choose_library(folder)
     if chosen.warning:
@@ -59,7 +59,7 @@ def open_section(
     tam open E11.22 --year 2025
     tam open "Abscess > brain"
     """
-    from manuals.view import section_record
+    from manuals.library.view import section_record
 
     found = _library(folder).look_up(reference, year=year, source=source)
     if as_json:
@@ -70,7 +70,7 @@ def open_section(
 
 def section_lines(found: Found, full: bool = False) -> list[str]:
     """What ``tam open`` prints, one paragraph an entry, not yet folded to a width."""
-    from manuals.view import binding_notes, children_lines, citation, remark, section_title
+    from manuals.library.view import binding_notes, children_lines, citation, remark, section_title
 
     manual, section = found.manual, found.section
     title = section_title(found)
@@ -172,7 +172,7 @@ def diff(reference: str, year1: int, year2: int, source: str | None, folder: Pat
     \b
     tam diff "18 USC 924" 2021 2022
     """
-    from manuals.diff import diff_sections, render_diff
+    from manuals.library.diff import diff_sections, render_diff
 
     library = _library(folder)
     one = library.look_up(reference, year=year1, source=source)

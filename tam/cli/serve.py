@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from retrievers.corpora import CORPORA, DEFAULT_ROOT
+from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
 
 
 @click.command("serve")
@@ -31,13 +31,13 @@ def serve(corpus: str | None, folder: Path, port: int, mcp: bool) -> None:
     curl 'http://127.0.0.1:8226/search?q=role+in+the+offense&source=ussg&year=2025&k=3'
     curl 'http://127.0.0.1:8226/open?ref=18+USC+924&year=2021'
     """
-    from retrievers.corpora import open_indexes
-    from retrievers.server import Server
-    from retrievers.service import Service
+    from retrievers.search.corpora import open_indexes
+    from retrievers.serving.http import Server
+    from retrievers.serving.service import Service
 
     service = Service(open_indexes(folder, corpus))
     if mcp:
-        from retrievers.mcp_server import mcp_server
+        from retrievers.serving.mcp import mcp_server
 
         mcp_server(service).run()
         return

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from eval.policy import POLICIES
-from retrievers.settings import RETRIEVERS, SearchSettings
+from eval.queries.year_policy import POLICIES
+from retrievers.search.settings import RETRIEVERS, SearchSettings
 from tam.errors import BadOption
 
 if TYPE_CHECKING:
-    from eval.systems.books import Shelf
-    from eval.systems.tooling import Tool
+    from eval.systems.tools.books import Shelf
+    from eval.systems.tools.tool import Tool
 
 
 @click.command()
@@ -60,7 +60,7 @@ def tool(
       tam tool open_tabular_code '{"code": "E11.22"}' --year 2025
       tam tool --list
     """
-    from eval.systems.tooling import tool_named, tools
+    from eval.systems.tools.tool import tool_named, tools
 
     if as_list or name is None:
         rows = [
@@ -99,9 +99,9 @@ def _shelf(
     found: Tool, index_dir: Path | None, manuals: Path | None, policy: str, retriever: str | None
 ) -> Shelf:
     """The books of the tool's domain, from an index folder or from the official files."""
-    from eval.systems.books import Shelf
-    from manuals.library import open_manuals
-    from retrievers.corpora import DEFAULT_ROOT, open_indexes
+    from eval.systems.tools.books import Shelf
+    from manuals.library.editions import open_manuals
+    from retrievers.search.corpora import DEFAULT_ROOT, open_indexes
 
     if manuals is not None:
         if found.group == "search":

@@ -1,0 +1,4 @@
+"""Speeds beside the well-known libraries.
+
+In: real manuals. Out: a table of timings.
+"""

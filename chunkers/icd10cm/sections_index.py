@@ -1,0 +1,53 @@
+"""Preset ``sections``, Index and tables: main terms, then their branches at any depth."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from chunkers.model.chunk import Piece
+from chunkers.model.cut import Cutter
+from chunkers.model.families import Families, Family
+from chunkers.model.finish import slugify
+from chunkers.model.layout import chunk_text
+from manuals.model.sections import SOURCE_TITLES, Manual, Section
+
+
+def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
+    """The families of each main term; a chunk never holds two main terms."""
+    families = Families(manual, cutter, _context, len(manual.sections))
+    for section in manual.sections:
+        if section.kind == "main_term":
+            for family in families.cut(section):
+                yield _piece(manual, family)
+
+
+def _piece(manual: Manual, family: Family) -> Piece:
+    first, last = family.first, family.last
+    title = first.title
+    if first is not last and first.parent:
+        title = f"{manual.by_key[first.parent].citation}: {first.title} to {last.title}"
+    return Piece(
+        slug=slugify(first.key),
+        kind=first.kind,
+        section=first,
+        span=family.span,
+        context=family.context,
+        text=chunk_text(family.context, _level(manual.text, family)),
+        title=title,
+        part=family.part,
+    )
+
+
+def _level(text: str, family: Family) -> str:
+    """The body with its indentation counted from its first line."""
+    start, end = family.span
+    line = text.rfind("\n", 0, start) + 1
+    margin = text[line:start]
+    return textwrap.dedent((margin if not margin.strip() else "") + text[start:end])
+
+
+def _context(above: Sequence[Section]) -> str:
+    """The manual's title and, below a main term, the path with all its words."""
+    title = SOURCE_TITLES[above[0].source]
+    return f"{title}\n{above[-1].heading}" if len(above) > 1 else title

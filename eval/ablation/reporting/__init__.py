@@ -1,0 +1,4 @@
+"""What a study found.
+
+In: measured cells. Out: tables, figures, pages.
+"""

@@ -1,0 +1,4 @@
+"""Running a study.
+
+In: cells. Out: measured cells.
+"""

@@ -1,0 +1,4 @@
+"""What a study varies.
+
+In: a study's file. Out: its cells.
+"""

@@ -1,0 +1,4 @@
+"""Measures over rankings and golds.
+
+In: runs and golds. Out: values, intervals, tests.
+"""

@@ -1,0 +1,4 @@
+"""Reports of evaluations.
+
+In: an evaluation. Out: tables, files, pages.
+"""

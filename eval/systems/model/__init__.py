@@ -1,0 +1,4 @@
+"""The model of a run: calls, budget, pace, privacy.
+
+In: settings. Out: a metered chat model.
+"""

@@ -1,0 +1,4 @@
+"""Scores of runs.
+
+In: run folders. Out: tables and pages.
+"""

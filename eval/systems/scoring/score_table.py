@@ -1,0 +1,163 @@
+"""Scores as text for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from eval.systems.scoring.published import HARNESS_MISSING, PUBLISHED, Published
+
+if TYPE_CHECKING:
+    from eval.systems.scoring.scoring_command import Scored
+
+
+def table(scored: Scored) -> str:
+    """The scores as text: groups, the paper's rows beside them, retrieval, stages, effort."""
+    config = scored.config
+    lines = [
+        f"{scored.name}: {config['system']}, {config['model'] or 'no model'}, "
+        f"{scored.domain}, {len(scored.records)} cases",
+        *unfinished(scored),
+        "",
+        *_groups(scored),
+        "",
+        *aligned(beside(scored)),
+        *caveats(scored),
+        "",
+        *_retrieval_lines(scored),
+        "first failing stage: "
+        + ", ".join(f"{stage} {count}" for stage, count in scored.stages.items() if count),
+        "statuses: " + ", ".join(f"{status} {count}" for status, count in scored.statuses.items()),
+        _effort_line(scored),
+    ]
+    return "\n".join(lines)
+
+
+def unfinished(scored: Scored) -> list[str]:
+    """Lines for a run that is not whole."""
+    lines = []
+    if scored.not_run:
+        lines.append(
+            f"NOT FINISHED: {scored.not_run} cases have not been run and are in none of the numbers"
+        )
+    if scored.config.get("left_out"):
+        lines.append(
+            f"{scored.config['left_out']} cases of the file are left out: no edition of their year"
+        )
+    return lines
+
+
+def _groups(scored: Scored) -> list[str]:
+    columns = [
+        [group.label, str(group.cases), str(group.missing)]
+        + [score_cell(value.name, value.value, value.low, value.high) for value in group.values]
+        for group in scored.groups
+    ]
+    heads = ["", "cases", "missing", *(value.name for value in scored.groups[0].values)]
+    return aligned(list(zip(heads, *columns, strict=True)))
+
+
+def score_cell(name: str, value: float, low: float, high: float) -> str:
+    """A value with its interval: per cent, offense levels for the MAE."""
+    if math.isnan(value):
+        return "-"
+    if name == "MAE":
+        return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def beside(scored: Scored) -> list[list[str]]:
+    """This run's main numbers over those that the paper prints for its systems (GPT-5)."""
+    whole = scored.groups[0]
+    if scored.domain == "icd":
+        rows = [["per cent", "exact", "precision", "recall", "primary"]]
+        for kind in ("micro", "macro"):
+            names = ("exact", f"precision ({kind})", f"recall ({kind})", "primary")
+            rows.append(
+                [f"this run ({kind})", *(f"{100 * whole.value(name):.1f}" for name in names)]
+            )
+        return rows + [_published_icd(row) for row in PUBLISHED]
+    mae = whole.value("MAE")
+    rows = [
+        ["", "exact %", "MAE"],
+        [
+            "this run",
+            f"{100 * whole.value('exact'):.1f}",
+            "-" if math.isnan(mae) else f"{mae:.2f}",
+        ],
+    ]
+    return rows + [
+        [f"paper, {row.system}", f"{row.legal_exact:.1f}", f"{row.legal_mae:.2f}"]
+        for row in PUBLISHED
+    ]
+
+
+def caveats(scored: Scored) -> list[str]:
+    """What a reader of ``beside`` must know."""
+    if scored.domain == "icd":
+        return ["(paper: GPT-5; micro by its text, means over cases by its data card)"]
+    return [f"(paper: GPT-5, 200 cases; its harness returned nothing in {HARNESS_MISSING} of them)"]
+
+
+def _published_icd(row: Published) -> list[str]:
+    return [
+        f"paper, {row.system}",
+        f"{row.icd_exact:.1f}",
+        f"{row.icd_precision:.1f}",
+        f"{row.icd_recall:.1f}",
+        f"{row.icd_primary:.1f}",
+    ]
+
+
+def _retrieval_lines(scored: Scored) -> list[str]:
+    found = scored.retrieval
+    if found is None:
+        return ["gold sections: none are known for these cases"]
+    hops = found.by_hop
+    shown = sorted({0, 1, 2, 4, 8, len(hops) - 1} & set(range(len(hops))))
+    rest = found.cases - found.all_seen
+    lines = [
+        f"gold sections: {100 * found.recall:.1f} % of a case's golds seen on average "
+        f"({found.cases} cases with golds, {found.without_golds} without)",
+        "  after look "
+        + ", ".join(
+            f"{at + 1}: {100 * hops[at]:.1f} % (+{100 * found.new_at_hop[at]:.1f})" for at in shown
+        ),
+        f"  all golds seen in {found.all_seen} cases ({share(found.all_seen / found.cases)}): "
+        f"exact match {share(found.exact_if_all)}; not all in {rest}: exact match "
+        f"{share(found.exact_if_not)}",
+    ]
+    if scored.all_golds is not None and scored.domain == "icd":
+        lines.append(
+            f"  with index entries and guidelines that name the codes: "
+            f"{share(scored.all_golds.recall)} of all golds"
+        )
+    return lines
+
+
+def _effort_line(scored: Scored) -> str:
+    effort = scored.effort
+    cost = f", ${effort.cost:.4f}" if effort.cost is not None else ""
+    return (
+        f"effort: {effort.calls:,} model calls, {effort.input_tokens:,} tokens in, "
+        f"{effort.output_tokens:,} out{cost}; a case: {effort.tool_calls:.1f} tool calls, "
+        f"{effort.seconds:.1f} s"
+    )
+
+
+def share(value: float | None) -> str:
+    """A share in per cent, ``-`` when there is none."""
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines: the first column flush left, the others right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

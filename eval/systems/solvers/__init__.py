@@ -1,0 +1,4 @@
+"""The systems.
+
+In: a case. Out: an answer.
+"""

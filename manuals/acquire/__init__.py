@@ -1,0 +1,4 @@
+"""Official files from their publishers.
+
+In: the name of an edition. Out: verified files in a folder.
+"""

@@ -1,0 +1,263 @@
+"""All editions of a folder, each parsed when it is first asked for, and lookups over them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from manuals.icd10cm.code_view import CodeView
+from manuals.library.discover import discover
+from manuals.library.lookup import (
+    NEAREST,
+    Match,
+    code_view,
+    joint_head,
+    keys_of,
+    match_reference,
+    nearest_in,
+    why_no_code,
+)
+from manuals.library.store import collector_paused, load_edition, load_manual
+from manuals.model.keys import Reference, parse_reference
+from manuals.model.sections import SOURCES, Edition, Manual, Section
+from tam.errors import BadOption, ManualError, UnknownKey, UnknownYear
+
+#: source -> (module, function) that parses its files
+PARSERS: dict[str, tuple[str, str]] = {
+    "guidelines": ("manuals.icd10cm.guidelines", "parse_guidelines"),
+    "tabular": ("manuals.icd10cm.tabular", "parse_tabular"),
+    "index": ("manuals.icd10cm.index", "parse_index"),
+    "eindex": ("manuals.icd10cm.index", "parse_index"),
+    "drugs": ("manuals.icd10cm.index", "parse_index"),
+    "neoplasm": ("manuals.icd10cm.index", "parse_index"),
+    "title18": ("manuals.uscode.title18", "parse_title18"),
+    "ussg": ("manuals.ussg.manual", "parse_ussg"),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a lookup found.
+
+    ``section`` is the one asked for or, when the tree does not go as deep, the nearest one above
+    it (``exact`` is False then, and ``asked`` says what was asked for); ``also`` are further rows
+    of Appendix A for the same statute. ``code`` is the full view of an ICD-10-CM code with all
+    that it inherits. ``latest`` says that no year was asked for and
+    the newest edition that holds the key was taken; ``other_years`` are the other editions.
+    """
+
+    manual: Manual
+    section: Section
+    reference: Reference
+    asked: str
+    exact: bool
+    also: tuple[Section, ...] = ()
+    code: CodeView | None = None
+    latest: bool = False
+    other_years: tuple[int, ...] = ()
+
+
+class Library:
+    """The editions of one folder.
+
+    ``problems`` are lines about files that could not be read or need a look, ``notes`` about
+    those left out on purpose.
+    """
+
+    def __init__(
+        self,
+        editions: Iterable[Edition],
+        load: Callable[[Edition], Manual],
+        problems: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        order = list(SOURCES)
+        self.editions = tuple(sorted(editions, key=lambda e: (order.index(e.source), e.year)))
+        self.problems = tuple(problems)
+        self.notes = tuple(notes)
+        self._load = load
+        self._manuals: dict[Edition, Manual] = {}
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources that have an edition here, in the order of ``SOURCES``."""
+        return tuple(dict.fromkeys(edition.source for edition in self.editions))
+
+    def years(self, source: str) -> tuple[int, ...]:
+        """The years of a source's editions, ascending."""
+        return tuple(edition.year for edition in self.editions if edition.source == source)
+
+    def edition(self, source: str, year: int) -> Edition:
+        """The edition's record. Raises ``BadOption`` or ``UnknownYear``."""
+        if source not in SOURCES:
+            raise BadOption(f"no source {source!r}; sources are {', '.join(SOURCES)}")
+        for edition in self.editions:
+            if edition.source == source and edition.year == year:
+                return edition
+        here = ", ".join(map(str, self.years(source)))
+        raise UnknownYear(
+            f"no {source} of {year} is here; "
+            + (f"years of {source}: {here}" if here else f"there is no edition of {source} at all")
+        )
+
+    def manual(self, source: str, year: int, keep: bool = True) -> Manual:
+        """The parsed edition, kept in memory unless told otherwise.
+
+        Raises as ``edition`` and as the source's parser.
+        """
+        edition = self.edition(source, year)
+        manual = self._manuals.get(edition)
+        if manual is None:
+            with collector_paused():
+                manual = self._load(edition)
+            if keep:
+                self._manuals[edition] = manual
+        return manual
+
+    def manuals(self, keep: bool = True) -> Iterator[Manual]:
+        """Every edition parsed, in order."""
+        for edition in self.editions:
+            yield self.manual(edition.source, edition.year, keep)
+
+    def look_up(
+        self, typed: str | Reference, year: int | None = None, source: str | None = None
+    ) -> Found:
+        """The section that a typed reference names.
+
+        Without ``year``: in the newest edition that holds it. A subdivision below the leaves of
+        the tree gives the nearest section above. Raises ``BadReference``, ``UnknownYear``, and
+        ``UnknownKey`` with the nearest keys and the years that hold it.
+        """
+        reference = parse_reference(typed) if isinstance(typed, str) else typed
+        pairs = self._editions_for(reference, year, source)
+        best: Match | None = None
+        for edition in pairs:
+            match = match_reference(self._parsed(edition), reference)
+            if match is not None and (best is None or match.depth < best.depth):
+                best = match
+            if best is not None and best.depth == 0:
+                break
+        if best is None:
+            raise self._unknown(reference, pairs, year)
+        manual = best.manual
+        others = [other for other in self.years(manual.source) if other != manual.year]
+        return Found(
+            manual=manual,
+            section=best.sections[0],
+            reference=reference,
+            asked=keys_of(reference, manual.source)[0],
+            exact=best.depth == 0,
+            also=best.sections[1:],
+            code=code_view(manual, reference),
+            latest=year is None and bool(others),
+            other_years=tuple(others),
+        )
+
+    def _editions_for(
+        self, reference: Reference, year: int | None, source: str | None
+    ) -> list[Edition]:
+        """The editions to look in, newest first, sources in their order."""
+        # A statute of another title has its place in Appendix A only.
+        sources = (source,) if source else reference.sources or ("ussg",)
+        for name in sources:
+            if name not in SOURCES:
+                raise BadOption(f"no source {name!r}; sources are {', '.join(SOURCES)}")
+        own = [edition for edition in self.editions if edition.source in sources]
+        chosen = [edition for edition in own if year is None or edition.year == year]
+        if not chosen:
+            asked_for = " or ".join(sources)
+            here = ", ".join(edition.name for edition in own) or "none"
+            raise UnknownYear(
+                f"no edition of {asked_for}{f' of {year}' if year is not None else ''} is here; "
+                f"editions here: {here}"
+            )
+        return sorted(chosen, key=lambda edition: -edition.year)
+
+    def _parsed(self, edition: Edition) -> Manual:
+        return self.manual(edition.source, edition.year)
+
+    def _unknown(
+        self, reference: Reference, tried: Sequence[Edition], year: int | None
+    ) -> UnknownKey:
+        key = keys_of(reference, tried[0].source)[0]
+        sources = {edition.source for edition in tried}
+        years = sorted(
+            {
+                edition.year
+                for edition in self.editions
+                if edition.source in sources
+                and edition not in tried
+                and (match := match_reference(self._parsed(edition), reference)) is not None
+                and match.depth == 0
+            }
+        )
+        where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
+        line = f"{key!r} is not in {where}"
+        manual = self._parsed(tried[0])
+        if reference.kind == "code" and manual.source == "tabular":
+            line, near = why_no_code(manual, key)
+        else:
+            newest = {edition.source: edition for edition in reversed(tried)}
+            near = nearest_in(key, map(self._parsed, newest.values()))
+            head = joint_head(manual, reference.key) if manual.source == "ussg" else None
+            if head is not None:
+                near = tuple(dict.fromkeys((head.key, *near)))[:NEAREST]
+                line += f": {head.heading} stands there"
+            line += f"; nearest: {', '.join(near)}" if near else ""
+        if years:
+            line += f"; it is in {', '.join(map(str, years))}: give one of these years"
+        return UnknownKey(line, nearest=near, years=years)
+
+
+def open_manuals(folder: Path | str, strict: bool = False) -> Library:
+    """The editions of a folder of official files, in any layout.
+
+    Raises ``BadOption`` without such a folder, ``ManualError`` when there is no manual in it
+    and, when ``strict``, at the first file that is not right.
+    """
+    folder = Path(folder)
+    found = discover(folder, strict)
+    if not found.editions:
+        reason = f" ({found.problems[0]})" if found.problems else ""
+        raise ManualError(
+            f"{folder}: no manual found{reason}; give a folder with ICD-10-CM XML or guidelines, "
+            f"Title 18 HTML or Guidelines Manual PDFs"
+        )
+
+    def load(edition: Edition) -> Manual:
+        return parse_edition(edition, folder)
+
+    return Library(found.editions, load, found.problems, found.notes)
+
+
+def parse_edition(edition: Edition, folder: Path) -> Manual:
+    """Parse one edition of official files below ``folder``."""
+    module, function = PARSERS[edition.source]
+    parse: Callable[[Sequence[Path], Edition], Manual]
+    parse = getattr(importlib.import_module(module), function)
+    return parse([folder / file.path for file in edition.files], edition)
+
+
+def load_library(*folders: Path | str) -> Library:
+    """The parsed editions that ``manuals.library.store.save_manual`` wrote below these folders.
+
+    Of an edition in more than one folder the first counts. Raises ``ManualError`` when there are
+    none.
+    """
+    places: dict[tuple[str, int], Path] = {}
+    editions: list[Edition] = []
+    for record in (record for folder in folders for record in parsed_editions(Path(folder))):
+        edition = load_edition(record.parent)
+        if places.setdefault((edition.source, edition.year), record.parent) == record.parent:
+            editions.append(edition)
+    if not editions:
+        shown = ", ".join(map(str, folders))
+        raise ManualError(f"{shown}: no parsed editions here; build an index first (tam build)")
+    return Library(editions, lambda edition: load_manual(places[edition.source, edition.year]))
+
+
+def parsed_editions(folder: Path) -> list[Path]:
+    """The ``edition.json`` files of the parsed editions directly below a folder."""
+    return sorted(folder.glob("*/edition.json"))

@@ -1,0 +1,184 @@
+"""A reference in one edition: the section that it names, or the keys that look like it."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from manuals.icd10cm.code_view import CodeView, look_up_code
+from manuals.icd10cm.codes import is_code
+from manuals.model.keys import Reference, find_references
+from manuals.model.sections import Manual, Section
+from manuals.ussg.statute_index import PREFIX, StatuteIndex
+from tam.errors import UnknownKey
+
+#: sources whose keys are paths of titles
+INDEX_SOURCES = frozenset({"index", "eindex", "drugs", "neoplasm"})
+
+#: how many near keys an error names
+NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Sections of one edition for a reference; ``depth`` 0 when they are exactly what it names."""
+
+    manual: Manual
+    sections: tuple[Section, ...]
+    depth: int
+
+
+def match_reference(manual: Manual, reference: Reference) -> Match | None:
+    """What an edition holds of a reference: the first of its keys that is there.
+
+    A statute in the Guidelines Manual is looked up among the rows of Appendix A. A section of
+    Title 18 that stands under a joint head (``[§§4084, 4085. Repealed.]``) gives that head.
+    """
+    if manual.source == "ussg" and reference.kind == "statute":
+        return _row_match(manual, reference.key, reference.subdivisions)
+    keys = keys_of(reference, manual.source)
+    for depth, key in enumerate(keys):
+        section = find_section(manual, key)
+        if section is not None:
+            return Match(manual, (section,), depth)
+    if manual.source == "ussg" and reference.kind == "appendix_a":
+        return _row_match(manual, reference.key.removeprefix(PREFIX), reference.subdivisions)
+    head = joint_head(manual, reference.key) if manual.source == "title18" else None
+    return Match(manual, (head,), len(keys)) if head is not None else None
+
+
+def _row_match(manual: Manual, statute: str, subdivisions: Sequence[str]) -> Match | None:
+    found = StatuteIndex(manual).rows(statute, subdivisions)
+    return Match(manual, found.rows, 0 if found.exact else 1) if found.rows else None
+
+
+def joint_head(manual: Manual, key: str) -> Section | None:
+    """The section under one head for several numbers that has this number among them.
+
+    ``18 U.S.C. § 4085`` stands in ``18 U.S.C. §§ 4084, 4085``, ``§5K2.3`` in the deleted
+    ``§§5K2.0-5K2.24``.
+    """
+    number = _in_order(key)
+    for section in manual.sections:
+        if "§§" not in section.citation or section.kind in ("notes", "note", "statute"):
+            continue
+        for reference in find_references(section.citation):
+            last = reference.through or reference.key
+            if _in_order(reference.key) <= number <= _in_order(last):
+                return section
+    return None
+
+
+def _in_order(key: str) -> tuple[tuple[int, str], ...]:
+    """A section's number as something to compare: 9 before 10, 3 before 3A."""
+    parts = re.findall(r"\d+|[A-Za-z]+", key)
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
+
+
+def find_section(manual: Manual, key: str) -> Section | None:
+    """The section with the key.
+
+    A code with a seventh character is found at its stem, and an index title in any case of its
+    letters, or by what stands before its comma (``Diabetes`` for ``Diabetes, diabetic``) where
+    only one section begins so.
+    """
+    section = manual.by_key.get(key)
+    if section is None and manual.source == "tabular" and is_code(key):
+        try:
+            return look_up_code(manual, key).section
+        except UnknownKey:
+            return None
+    if section is None and manual.source in INDEX_SOURCES:
+        folded = key.casefold()
+        same = next((s for s in manual.sections if s.key.casefold() == folded), None)
+        short = [] if same is not None else _by_short_titles(manual, folded)
+        return short[0] if len(short) == 1 else same
+    return section
+
+
+def _by_short_titles(manual: Manual, folded: str) -> list[Section]:
+    """The sections that a path means when its titles may be only the first words of theirs."""
+    path = folded.split(" > ")
+    return [
+        section
+        for section in manual.sections
+        if section.key.count(" > ") == len(path) - 1
+        and section.version == 1
+        and all(map(_is_short_for, path, section.key.casefold().split(" > ")))
+    ]
+
+
+def _is_short_for(words: str, title: str) -> bool:
+    """Whether ``title`` is ``words`` with more after a comma, or *NEC*."""
+    return words in (title, title.removesuffix(" nec"), title.partition(", ")[0])
+
+
+def nearest_in(key: str, manuals: Iterable[Manual]) -> tuple[str, ...]:
+    """The nearest keys in several manuals together, best first."""
+    near = {other for manual in manuals for other in nearest_keys(key, manual)}
+    return _best(key, near, NEAREST)
+
+
+def nearest_keys(key: str, manual: Manual, count: int = NEAREST) -> tuple[str, ...]:
+    """Keys that look like ``key``, best first: what stands above it and its neighbours."""
+    head, joint, _ = key.rpartition(" > ")
+    above = find_section(manual, head) if joint else None
+    if above is not None:
+        near = [child.key for child in manual.children(above)]
+    else:
+        near = _neighbours(key, manual)
+        if manual.source in INDEX_SOURCES:
+            terms: dict[str, str] = {}
+            for other in manual.by_key:
+                if " > " not in other:
+                    terms.setdefault(other.casefold(), other)
+                    terms.setdefault(other.casefold().partition(", ")[0], other)
+            close = difflib.get_close_matches(key.casefold(), terms, count, cutoff=0.7)
+            near += [terms[other] for other in close]
+            near += [section.key for section in _by_short_titles(manual, key.casefold())]
+    return _best(key, near, count)
+
+
+def _best(key: str, near: Iterable[str], count: int) -> tuple[str, ...]:
+    scored = {other: _likeness(key.casefold(), other.casefold()) for other in near}
+    return tuple(sorted(scored, key=lambda other: (-scored[other], other))[:count])
+
+
+def _likeness(key: str, other: str) -> float:
+    """How alike two keys look; a slip is likelier at the end of a number than at its start."""
+    pairs = enumerate(zip(key, other, strict=False))
+    same_start = next((at for at, (a, b) in pairs if a != b), min(len(key), len(other)))
+    return difflib.SequenceMatcher(None, key, other).ratio() + same_start / len(key)
+
+
+def _neighbours(key: str, manual: Manual, width: int = 60) -> list[str]:
+    """Keys next to ``key`` in alphabetic order, of those that are not much longer."""
+    near = (other for other in manual.by_key if len(other) <= len(key) + 1)
+    keys = sorted(near, key=lambda other: (other.casefold(), other))
+    at = bisect.bisect_left(keys, key.casefold(), key=str.casefold)
+    return keys[max(at - width, 0) : at + width]
+
+
+def keys_of(reference: Reference, source: str) -> tuple[str, ...]:
+    """The keys to try in a source's editions, from what was named upwards."""
+    if source == "ussg":
+        return (reference.appendix_key, *reference.candidates[1:])
+    return reference.candidates
+
+
+def code_view(manual: Manual, reference: Reference) -> CodeView | None:
+    if manual.source != "tabular" or reference.kind != "code":
+        return None
+    return look_up_code(manual, reference.full_key)
+
+
+def why_no_code(manual: Manual, key: str) -> tuple[str, tuple[str, ...]]:
+    """What the Tabular List has to say on a code that it does not hold, and codes near it."""
+    try:
+        look_up_code(manual, key)
+    except UnknownKey as error:
+        return str(error), error.nearest or nearest_keys(key, manual)
+    return f"{manual.edition.name} has no section of its own for {key}", (key,)

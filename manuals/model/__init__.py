@@ -1,0 +1,4 @@
+"""Records and readers that every source shares.
+
+In: text that cites. Out: ``Edition``, ``Manual``, ``Section``, ``Reference``.
+"""

@@ -1,0 +1,4 @@
+"""Rankings of rows and what is done with them.
+
+In: a query and allowed rows. Out: ranked rows.
+"""

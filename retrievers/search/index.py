@@ -1,0 +1,289 @@
+"""Search over one built index.
+
+```python
+legal = open_index("indexes/legal")
+hits = legal.search("felon with a gun whose serial number was ground off", k=8, year=2025)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+
+from indexers.folder.opened import StoredIndex, open_folder
+from retrievers.ranking.legs import LegCache
+from retrievers.ranking.links import link_info
+from retrievers.ranking.passage_of import named_span
+from retrievers.ranking.ranks import Ranked
+from retrievers.search.filters import Allowed, allowed_rows
+from retrievers.search.hits import FoundBy, Hit, Leg, Named, Provenance
+from retrievers.search.pipeline import Clock, Pipeline, Ranking
+from retrievers.search.settings import (
+    DENSE_LEGS,
+    LINE_LEGS,
+    Filter,
+    SearchOptions,
+    SearchSettings,
+    YearFilter,
+)
+from tam.errors import BadOption, IndexError_
+
+if TYPE_CHECKING:
+    from chunkers.model.chunk import Chunk
+    from indexers.folder.manifest import Manifest
+    from manuals.library.editions import Library
+
+__all__ = ["DEFAULT_K", "Clock", "Index", "LegCache", "Ranking", "open_index"]
+
+DEFAULT_K = 8
+
+
+class Index:
+    """A built index, ready to search. Parts of it load when a search first needs them."""
+
+    def __init__(self, stored: StoredIndex) -> None:
+        self.stored = stored
+        self._allowed: dict[Filter, Allowed] = {}
+
+    def __len__(self) -> int:
+        """Number of chunks."""
+        return len(self.stored)
+
+    @property
+    def path(self) -> Path:
+        return self.stored.path
+
+    @property
+    def corpus(self) -> str:
+        return self.stored.manifest.corpus
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.stored.manifest
+
+    @property
+    def library(self) -> Library:
+        """The parsed editions behind the chunks."""
+        return self.stored.library
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Sources that have an edition here, in the order of their rows."""
+        return self.stored.chunks.sources
+
+    @property
+    def years(self) -> tuple[int, ...]:
+        """Years of all editions here, ascending."""
+        return tuple(sorted({edition.year for edition in self.manifest.editions}))
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """The chunk with this id. Raises ``BadOption``."""
+        row = self.stored.chunks.row_of_id.get(chunk_id)
+        if row is None:
+            raise BadOption(f"{self.path}: no chunk {chunk_id!r} in this index")
+        return self.stored.chunks.chunk(row)
+
+    def search(
+        self,
+        query: str,
+        k: int = DEFAULT_K,
+        *,
+        year: YearFilter | None = None,
+        as_of: date | str | None = None,
+        source: str | Iterable[str] | None = None,
+        under: str | None = None,
+        notes: bool = True,
+        settings: SearchSettings | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[Hit]:
+        """The ``k`` best chunks for a query among those that the filters allow, best first.
+
+        ``year``, ``as_of``, ``source``, ``under`` and ``notes`` are explained at ``Filter``, the options
+        (``retriever``, ``fusion``, ``query_mode``, ...) at ``SearchSettings``. Fewer than k come
+        back when fewer are allowed or, with BM25 alone, share a term with the query. Raises
+        ``BadOption``, ``UnknownYear``, ``UnknownKey``, ``BadReference`` and ``IndexError_``.
+        """
+        wanted = Filter(year=year, as_of=as_of, source=source, under=under, notes=notes)
+        return self.search_many([query], k, filters=wanted, settings=settings, **options)[0]
+
+    def search_many(
+        self,
+        queries: Sequence[str],
+        k: int = DEFAULT_K,
+        *,
+        filters: Filter | Sequence[Filter] | None = None,
+        settings: SearchSettings | None = None,
+        cache: LegCache | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[list[Hit]]:
+        """``search`` for many queries at once: vectors are encoded in one batch.
+
+        ``filters`` is one for all or one for each query.
+        """
+        rankings = self.rank_rows(
+            queries, k, filters=filters, settings=settings, cache=cache, **options
+        )
+        return [self.hits(ranking) for ranking in rankings]
+
+    def rank_rows(
+        self,
+        queries: Sequence[str],
+        k: int = DEFAULT_K,
+        *,
+        filters: Filter | Sequence[Filter] | None = None,
+        settings: SearchSettings | None = None,
+        cache: LegCache | None = None,
+        clock: Clock | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[Ranking]:
+        """``search_many`` without the hits' texts: rows of the index, scores and legs.
+
+        A ``LegCache`` given again saves encoding and scoring for searches that share legs;
+        ``clock`` collects the seconds of each stage.
+        """
+        settings = (settings or SearchSettings()).with_options(options)
+        clock = Clock() if clock is None else clock
+        cache = LegCache() if cache is None else cache
+        self._check(queries, k, settings)
+        per_query = _per_query(filters, len(queries))
+        with clock.stage("filter"):
+            allowed = {wanted: self._allow(wanted) for wanted in per_query}
+        pipeline = Pipeline(self.stored, settings, k, allowed, cache, clock)
+        return pipeline.run(queries, per_query)
+
+    def hits(self, ranking: Ranking) -> list[Hit]:
+        """The hits of a ranking, with their chunks' texts."""
+        chunks = self.stored.chunks
+        hits = []
+        rows, scores = ranking.rows.tolist(), ranking.scores.tolist()
+        for rank, (row, score) in enumerate(zip(rows, scores, strict=True), start=1):
+            chunk = chunks.chunk(row)
+            hits.append(
+                Hit(
+                    rank=rank,
+                    score=score,
+                    chunk_id=chunk.id,
+                    section_keys=chunk.keys,
+                    citation=chunk.citation,
+                    title=chunk.title,
+                    path=chunk.path,
+                    year=chunk.year,
+                    source=chunk.source,
+                    pages=chunk.pages,
+                    text=chunk.text,
+                    kind=chunk.kind,
+                    tokens=chunk.tokens,
+                    legs=_legs_of(self.stored, row, ranking.legs),
+                    found_by=_found_by(row, ranking),
+                    link=link_info(self.stored, ranking.links[row])
+                    if row in ranking.links
+                    else None,
+                    named=_named(self.stored, chunk, ranking.referenced.get(row)),
+                    same_text=ranking.other_years.get(row, ()),
+                    provenance=_provenance(self.stored, row, chunk),
+                )
+            )
+        return hits
+
+    def describe_allowed(self, wanted: Filter) -> list[str]:
+        """The editions that a filter allows, each with its number of allowed chunks."""
+        allowed = self._allow(wanted)
+        lines = []
+        for edition in allowed.editions:
+            low, high = np.searchsorted(allowed.rows, [edition.start, edition.stop]).tolist()
+            lines.append(f"{edition.name}: {high - low:,} of {edition.chunks:,} chunks")
+        return lines
+
+    def _check(self, queries: Sequence[str], k: int, settings: SearchSettings) -> None:
+        if isinstance(queries, str):
+            raise BadOption("queries: give a list of queries, or use search for one")
+        for number, query in enumerate(queries, start=1):
+            if not query.strip():
+                which = f"query {number} of {len(queries)}" if len(queries) > 1 else "the query"
+                raise BadOption(f"{which} is empty; give words, a citation or a code")
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise BadOption(f"k {k!r} is not allowed; give a whole number from 1")
+        if settings.links == "on" and not self.stored.has_links:
+            raise IndexError_(
+                f"{self.path}: built without a link table; build it again, or leave links off"
+            )
+        if LINE_LEGS.intersection(settings.legs) and not self.stored.has_lines:
+            raise IndexError_(
+                f"{self.path}: built without lines, which the retriever "
+                f"{settings.retriever} needs; choose another, or build with  --lines"
+            )
+        if DENSE_LEGS.intersection(settings.legs) and not self.stored.has_dense:
+            raise IndexError_(
+                f"{self.path}: built without vectors, which the retriever "
+                f"{settings.retriever} needs; use bm25, or build the index with an encoder"
+            )
+
+    def _allow(self, wanted: Filter) -> Allowed:
+        if wanted not in self._allowed:
+            self._allowed[wanted] = allowed_rows(self.stored, wanted)
+        return self._allowed[wanted]
+
+
+def _per_query(filters: Filter | Sequence[Filter] | None, queries: int) -> list[Filter]:
+    if filters is None or isinstance(filters, Filter):
+        return [filters or Filter()] * queries
+    if len(filters) != queries:
+        raise BadOption(f"{len(filters)} filters for {queries} queries; give one, or one each")
+    return list(filters)
+
+
+def _named(stored: StoredIndex, chunk: Chunk, key: str | None) -> Named | None:
+    if key is None:
+        return None
+    return Named(key, named_span(chunk, stored.manual(chunk.source, chunk.year), key))
+
+
+def _provenance(stored: StoredIndex, row: int, chunk: Chunk) -> Provenance:
+    edition = stored.chunks.edition(row)
+    hashes = {file.path: file.sha256 for file in edition.files}
+    return Provenance(
+        file=chunk.file,
+        file_sha256=hashes.get(chunk.file),
+        release=edition.release,
+        effective_from=chunk.effective_from,
+        effective_to=chunk.effective_to,
+        span=chunk.text_span,
+        part=chunk.part,
+        text_sha256=chunk.sha256,
+    )
+
+
+def _found_by(row: int, ranking: Ranking) -> FoundBy:
+    if row in ranking.referenced:
+        return "reference"
+    return "link" if row in ranking.linked else "search"
+
+
+def _legs_of(
+    stored: StoredIndex, row: int, legs: Mapping[str, tuple[Ranked, ...]]
+) -> Mapping[str, Leg]:
+    """Where each leg ranked a row: of several passages the best rank, of equal ones the first."""
+    found: dict[str, Leg] = {}
+    for name, lists in legs.items():
+        for each in lists:
+            at = np.flatnonzero(each.rows == row)
+            if len(at) and (name not in found or int(at[0]) + 1 < found[name].rank):
+                place = int(at[0])
+                span = None if each.vector is None else stored.dense.best_window(each.vector, row)
+                found[name] = Leg(place + 1, float(each.scores[place]), span)
+    return MappingProxyType(found)
+
+
+def open_index(path: Path | str) -> Index:
+    """Open an index folder, such as ``indexes/legal``.
+
+    Raises ``IndexError_`` when it is missing, damaged, of another format or (at the first search
+    that encodes a query) built with another encoder.
+    """
+    return Index(open_folder(path))

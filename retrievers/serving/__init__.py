@@ -1,0 +1,4 @@
+"""Answers as JSON values over HTTP and MCP.
+
+In: requests. Out: JSON.
+"""
