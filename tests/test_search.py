@@ -13,7 +13,7 @@ from searchable import legal_index, make_chunk, make_index
 
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index, Ranking, open_index
-from retrievers.search.settings import RETRIEVERS, Filter, SearchSettings
+from retrievers.search.settings import Filter, SearchSettings, retriever_names
 from tam.errors import BadIndex, BadOption, TamError
 from tam.settings import BM25_VARIANTS, BuildSettings
 
@@ -65,7 +65,7 @@ def test_equal_texts_are_ordered_by_id_on_every_leg(tmp_path: Path) -> None:
     ]
     index = make_index(tmp_path / "legal", chunks)
     expected = sorted(chunk.id for chunk in chunks)
-    for retriever in RETRIEVERS:
+    for retriever in retriever_names():
         for k in (1, 3, 25, 40):
             hits = index.search("statute", k=k, retriever=retriever)
             if retriever == "rank_bm25":
@@ -78,7 +78,7 @@ def test_equal_texts_are_ordered_by_id_on_every_leg(tmp_path: Path) -> None:
 
 OPTIONS = st.fixed_dictionaries(
     {
-        "retriever": st.sampled_from(sorted(RETRIEVERS)),
+        "retriever": st.sampled_from(sorted(retriever_names())),
         "fusion": st.sampled_from(["rrf", "minmax", "zscore"]),
         "query_mode": st.sampled_from(["whole", "windows"]),
         "passage_words": st.just(8),
@@ -129,7 +129,7 @@ def test_a_cache_serves_other_settings_without_scoring_again(
         raise AssertionError("scored again")
 
     monkeypatch.setattr(type(index.stored.bm25), "scores", refuse)
-    monkeypatch.setattr(type(index.stored.dense), "scores", refuse)
+    monkeypatch.setattr(type(index.stored.ranker("dense").rows), "scores", refuse)
     monkeypatch.setattr(type(index.stored.encoder()), "encode_queries", refuse)
     assert index.search_many(QUERIES, cache=cache) == hybrid
     assert index.search_many(QUERIES, cache=cache, retriever="dense") == dense
