@@ -350,9 +350,9 @@ def test_a_model_of_another_fingerprint(tmp_path: Path) -> None:
         (None, "not an index"),
         ("{", "damaged"),
         ("[]", "damaged"),
-        ('{"format": 1}', "damaged"),
+        ('{"format": 2}', "damaged"),
         ('{"format": 99}', "update tam"),
-        ('{"format": 0}', "build it again"),
+        ('{"format": 1}', "build it again"),
     ],
 )
 def test_manifests_that_cannot_be_read(tmp_path: Path, written: str | None, message: str) -> None:
