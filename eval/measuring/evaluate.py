@@ -289,7 +289,8 @@ def evaluate(
         [query.text for query in job.queries],
         settings.chunks,
         filters=job.filters,
-        settings=settings.search,
+        # Golds are of one year: no other year's text stands for theirs.
+        settings=settings.search.with_options({"collapse": "off"}),
         cache=cache,
         clock=clock,
     )

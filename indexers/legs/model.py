@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,14 @@ from indexers.encoders.base import Encoder
 from indexers.folder.manifest import EditionRows, Manifest
 from indexers.folder.table import ChunkTable
 from indexers.legs.ranking import RankedRows, Rows, Scores
-from manuals.library.editions import Library
 from tam.errors import BadOption
 from tam.fingerprints import code_around, code_of, versions
 from tam.plugins import Registry
 from tam.settings import BuildSettings
+
+if TYPE_CHECKING:
+    # It loads the parsers, which a search does not need.
+    from manuals.library.editions import Library
 
 Floats = npt.NDArray[np.float32]
 #: what a leg takes of a query beside its text: how its terms count; the encoder's vector of it

@@ -45,6 +45,11 @@ def retriever_names() -> tuple[str, ...]:
     return (first, *LEGS, *others)
 
 
+def source_names() -> tuple[str, ...]:
+    """The sources that a filter can name."""
+    return tuple(SOURCES)
+
+
 def legs_of(retriever: str) -> tuple[str, ...]:
     """The names of a retriever's legs, in the order in which they are fused and listed.
 
@@ -248,7 +253,7 @@ class Filter:
     ] = None
     source: Annotated[
         str | Iterable[str] | None,
-        Option("Only this manual.", lambda: tuple(SOURCES), unchecked=True, many=True),
+        Option("Only this manual.", source_names, unchecked=True, many=True),
     ] = None
     under: Annotated[
         str | None,
