@@ -107,6 +107,8 @@ class Declared:
     @property
     def kind(self) -> type:
         """``bool``, ``int``, ``float`` or ``str``: what its values are made from."""
+        if self.option.unchecked:
+            return str
         plain = self.type
         if get_origin(plain) in (Union, types.UnionType):
             plain = next((arg for arg in get_args(plain) if arg is not type(None)), str)

@@ -182,8 +182,8 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         given = self.retriever
-        name = given if isinstance(given, str) else "+".join(map(str, given))
-        object.__setattr__(self, "retriever", name)
+        if isinstance(given, list | tuple):
+            object.__setattr__(self, "retriever", "+".join(map(str, given)))
         pairs = self.weights.items() if isinstance(self.weights, Mapping) else self.weights
         by_name = {name: name for name in self.legs}
         by_name |= {alias: name for name in self.legs for alias in leg_of(name).aliases}
