@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchable import legal_index, make_chunk, make_index, make_section
 
 from chunkers.model.chunk import JOINT
-from retrievers.ranking.passage_of import named_span
+from retrievers.ranking.named_span import named_span
 from retrievers.search.index import Index
 
 QUERIES = ("robbery with a firearm", "bank fraud", "levels", "18 USC 924", "money laundering 1956")

@@ -101,7 +101,7 @@ def build(
             raise ManualError(f"no manual of corpus {corpus} here; add one or choose another")
     results = []
     for corpus in corpora or here:
-        job = _Job(
+        job = _CorpusBuild(
             library, out, settings, corpus, sample, strict, cache or out / CACHE, tuple(reuse)
         )
         try:
@@ -115,7 +115,7 @@ def build(
 
 
 @dataclass
-class _Job:
+class _CorpusBuild:
     """The build of one corpus."""
 
     library: Library

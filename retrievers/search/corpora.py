@@ -19,7 +19,7 @@ CORPORA = ("icd", "legal")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CorpusHit:
     """A hit and the index that it is from."""
 
     index: Index
@@ -63,7 +63,7 @@ def search_all(
     wanted: Filter,
     settings: SearchSettings,
     clock: Clock | None = None,
-) -> list[Found]:
+) -> list[CorpusHit]:
     """One list of ``k`` hits from several indexes.
 
     Scores of two indexes do not compare, so their lists take turns: the first of each, in the
@@ -88,12 +88,12 @@ def search_all(
     )
     hits = [index.hits(ranking) for index, ranking in fitting]
     return [
-        Found(fitting[number][0], replace(hits[number][place], rank=rank))
+        CorpusHit(fitting[number][0], replace(hits[number][place], rank=rank))
         for rank, (_, place, number) in enumerate(places[:k], start=1)
     ]
 
 
-def search_record(query: str, k: int, wanted: Filter, found: Sequence[Found]) -> dict[str, Any]:
+def search_record(query: str, k: int, wanted: Filter, found: Sequence[CorpusHit]) -> dict[str, Any]:
     """The answer to a search as JSON values."""
     return {
         "query": query,

@@ -22,7 +22,7 @@ from indexers.legs.model import LEGS, Allowed
 from indexers.legs.ranking import RankedRows
 from retrievers.ranking.legs import LegCache
 from retrievers.ranking.links import link_info
-from retrievers.ranking.passage_of import named_span
+from retrievers.ranking.named_span import named_span
 from retrievers.search.filters import allowed_rows
 from retrievers.search.hits import FoundBy, Hit, Leg, Named, Provenance
 from retrievers.search.pipeline import Clock, Pipeline, Ranking

@@ -12,7 +12,7 @@ import click
 
 from manuals.model.sections import SOURCE_TITLES
 from retrievers.ranking.references import references_in, words_besides
-from retrievers.search.corpora import Found
+from retrievers.search.corpora import CorpusHit
 from retrievers.search.excerpts import Excerpt, best_excerpt
 from retrievers.search.hits import Hit
 from retrievers.search.index import Index
@@ -49,7 +49,7 @@ def query_weights(index: Index, query: str) -> Weights:
     return Weights(weights, {term: weights[term] for term in weights if term in words})
 
 
-def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> list[str]:
+def hit_lines(found: CorpusHit, weights: Weights, width: int, with_corpus: bool) -> list[str]:
     """One hit: citation and title; path, edition and pages; the passage that fits best."""
     index, hit = found.index, found.hit
     lines = [_shorten(f"{hit.rank:>2}  {hit.name}", width)]
