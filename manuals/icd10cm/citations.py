@@ -61,6 +61,8 @@ _CODE_BEFORE = re.compile(
 )
 # ... or where it stands before its title: "Z79 Long-term", "B20, Human".
 _TITLE_AFTER = re.compile(r",?[^\S\n]+[A-Z][a-z]{3,}")
+# Codes of other systems look alike: HCPCS J3301, CPT.
+_OTHER_SYSTEM = re.compile(r"\b(?:HCPCS|CPT|NDC)(?:\s+codes?)?\s*$", re.IGNORECASE)
 _CODE_JOINT = re.compile(rf"\s*(?:,\s*(?:and|or)\b|[,;/]|\band\b|\bor\b|\bto\b|{_DASH})\s*")
 
 
@@ -164,7 +166,8 @@ def _codes(text: str) -> Iterator[Reference]:
         typed = found.group()
         joined = last_end >= 0 and _CODE_JOINT.fullmatch(text, last_end, start) is not None
         if found["rest"] is not None:
-            sure = _unmistakable(typed)
+            before = text[max(0, start - 12) : start]
+            sure = _unmistakable(typed) and not _OTHER_SYSTEM.search(before)
         elif found["dotted"] is not None or found["open"] is not None:
             sure = found["open"] is None or typed[0].isupper()
         else:

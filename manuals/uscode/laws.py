@@ -16,7 +16,7 @@ OTHER = 0
 SAME = -1
 TITLE_18 = 18
 
-_GAP = r"[,\s]*(?:\([^()]{0,40}\)[,\s]*)?$"
+_GAP = r"(?:\s+of\s+\d{4})?[,\s]*(?:\([^()]{0,40}\)[,\s]*)?$"
 
 _STATES = (
     "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|"
