@@ -8,7 +8,10 @@ from typing import Any
 from tam.errors import BadOption
 from tam.models import DEFAULT_ENCODER
 
-PRESETS = ("tam", "sections")
+#: ``paper`` follows the paper's rules, ``sections`` the manuals' own sections
+PRESETS = ("paper", "sections")
+#: older name -> name; understood wherever one is typed or stored
+PRESET_ALIASES = {"tam": "paper"}
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 DTYPES = ("auto", "float32", "bfloat16")
 STATISTICS = ("index", "source")
@@ -33,7 +36,7 @@ class BuildSettings:
     Raises ``BadOption`` for a value that is not allowed.
     """
 
-    preset: str = "tam"
+    preset: str = PRESETS[0]
     target: int = 256
     bound: int = 512
     encoder: str | None = DEFAULT_ENCODER
@@ -51,7 +54,7 @@ class BuildSettings:
     expand_documents: bool = False
 
     def __post_init__(self) -> None:
-        _one_of("preset", self.preset, PRESETS)
+        object.__setattr__(self, "preset", preset_name(self.preset))
         _one_of("dtype", self.dtype, DTYPES)
         _one_of("BM25 variant", self.variant, BM25_VARIANTS)
         _one_of("stemmer", self.stemmer, STEMMERS)
@@ -71,6 +74,13 @@ class BuildSettings:
     def record(self) -> dict[str, Any]:
         """The settings as JSON values; ``settings_of`` is the way back."""
         return asdict(self)
+
+
+def preset_name(name: str) -> str:
+    """The preset that a name means. Raises ``BadOption``."""
+    name = PRESET_ALIASES.get(name, name)
+    _one_of("preset", name, PRESETS)
+    return name
 
 
 def settings_of(record: dict[str, Any]) -> BuildSettings:

@@ -21,7 +21,8 @@ from indexers.legs.bm25 import build_bm25
 from indexers.legs.dense import write_dense
 from indexers.legs.tokenise import TokenOptions
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCES, Edition, Manual, ManualFile, Section
+from manuals.model.sections import Edition, Manual, ManualFile, Section
+from manuals.model.source import SOURCES
 from retrievers.search.index import Index
 from tam.files import sha256_text
 from tam.settings import BuildSettings
@@ -124,7 +125,7 @@ def make_index(
         write_dense(folder / "dense", vectors, starts.astype(np.int64), spans)
     record = EncoderRecord("hash", encoder.fingerprint, encoder.dim, 256, "float32", 1)
     manifest = Manifest(
-        corpus=SOURCES[chunks[0].source],
+        corpus=SOURCES[chunks[0].source].corpus,
         tool="test",
         code="test",
         inputs=sha256_text("".join(chunk.id + chunk.sha256 for chunk in chunks)),

@@ -10,7 +10,8 @@ from chunkers.model.cut import Cutter
 from chunkers.model.families import Families, Family
 from chunkers.model.finish import slugify
 from chunkers.model.layout import chunk_text
-from manuals.model.sections import SOURCE_TITLES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 
 
 def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
@@ -49,5 +50,5 @@ def _level(text: str, family: Family) -> str:
 
 def _context(above: Sequence[Section]) -> str:
     """The manual's title and, below a main term, the path with all its words."""
-    title = SOURCE_TITLES[above[0].source]
+    title = SOURCES[above[0].source].title
     return f"{title}\n{above[-1].heading}" if len(above) > 1 else title

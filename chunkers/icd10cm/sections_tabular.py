@@ -10,7 +10,8 @@ from chunkers.model.families import Families, Family
 from chunkers.model.finish import slugify
 from chunkers.model.layout import chunk_text, collapse
 from manuals.icd10cm.code_view import CODE_KINDS
-from manuals.model.sections import SOURCE_TITLES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 
 #: codes and headings that one chunk may hold
 MOST_CODES = 32
@@ -70,7 +71,7 @@ def _context(above: Sequence[Section]) -> str:
 
     Of blocks inside wider blocks only the innermost is named.
     """
-    lines = [] if above else [SOURCE_TITLES["tabular"]]
+    lines = [] if above else [SOURCES["tabular"].title]
     blocks = [section for section in above if section.kind == "block"]
     for section in above:
         if section in blocks[:-1]:

@@ -26,7 +26,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from tam.errors import BadCases
 from tam.files import write_text
 

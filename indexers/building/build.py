@@ -43,14 +43,15 @@ from indexers.legs.bm25 import Bm25, build_bm25
 from indexers.legs.tokenise import TokenOptions
 from manuals.library.editions import Library, load_library
 from manuals.library.store import edition_record
-from manuals.model.sections import Corpus, Edition
-from tam.errors import BadOption, IndexError_, ManualError
+from manuals.model.sections import Edition
+from manuals.model.source import SOURCES, check_corpus, in_corpus
+from manuals.model.source import corpora as all_corpora
+from tam.errors import IndexError_, ManualError
 from tam.files import replacing_folder, sha256_file, write_json
 from tam.progress import progress
 from tam.settings import BuildSettings
 
 CACHE = ".cache"
-CORPORA: tuple[Corpus, ...] = ("icd", "legal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def build(
     library: Library,
     out: Path,
     settings: BuildSettings | None = None,
-    corpora: Sequence[Corpus] | None = None,
+    corpora: Sequence[str] | None = None,
     sample: bool = False,
     strict: bool = False,
     cache: Path | None = None,
@@ -88,11 +89,10 @@ def build(
     be written; an index that was there stays as it was.
     """
     settings = settings or BuildSettings()
-    here = [corpus for corpus in CORPORA if any(e.corpus == corpus for e in library.editions)]
+    held = {SOURCES[source].corpus for source in library.sources}
+    here = [corpus for corpus in all_corpora() if corpus in held]
     for corpus in corpora or ():
-        if corpus not in CORPORA:
-            raise BadOption(f"corpus {corpus!r} is not known; choose one of {', '.join(CORPORA)}")
-        if corpus not in here:
+        if check_corpus(corpus) not in here:
             raise ManualError(f"no manual of corpus {corpus} here; add one or choose another")
     results = []
     for corpus in corpora or here:
@@ -124,7 +124,7 @@ class _Job:
     library: Library
     out: Path
     settings: BuildSettings
-    corpus: Corpus
+    corpus: str
     sample: bool
     strict: bool
     cache: Path
@@ -165,7 +165,8 @@ class _Job:
 
     @property
     def editions(self) -> list[Edition]:
-        return [edition for edition in self.library.editions if edition.corpus == self.corpus]
+        own = in_corpus(self.corpus)
+        return [edition for edition in self.library.editions if edition.source in own]
 
     def _inputs(self, encoder: Encoder | None) -> str:
         """One sha256 over everything that decides the content of the index."""

@@ -1,6 +1,6 @@
 """Lines: the short units of a chunk, indexed one by one beside the chunk.
 
-A chunk of preset ``tam`` holds a whole category, up to 12,000 characters; a query is about one line
+A chunk of preset ``paper`` holds a whole category, up to 12,000 characters; a query is about one line
 of it. So each line is a passage of its own, and a chunk scores by its best one (MaxP: Dai and
 Callan, SIGIR 2019):
 

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from manuals.model.sections import Corpus, ManualFile
+from manuals.model.sections import ManualFile
 from tam.errors import BadOption, IndexError_
 from tam.files import write_json
 from tam.settings import BuildSettings, settings_of
@@ -72,7 +72,7 @@ class Manifest:
     nothing to do. ``sample`` marks the bundled sample manuals. ``expanded_with`` names what was
     added to the indexed text (``indexers.building.expansion``): ``index_path``, ``abbreviations``."""
 
-    corpus: Corpus
+    corpus: str
     tool: str
     code: str
     inputs: str

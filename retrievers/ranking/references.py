@@ -32,6 +32,7 @@ from indexers.folder.opened import StoredIndex
 from indexers.folder.table import title_words
 from manuals.icd10cm.codes import undotted
 from manuals.model.keys import Reference, find_references, parse_reference
+from manuals.model.source import sources_of
 from manuals.model.units import unit_key
 from retrievers.ranking.collapse import Collapse
 from retrievers.ranking.ranks import Ranked, Rows
@@ -88,7 +89,7 @@ _Named = tuple[int, str]
 def _chunks_of(
     index: StoredIndex, reference: Reference, allowed: Allowed, order: Rows
 ) -> list[_Named]:
-    sources = reference.sources or ("ussg",)
+    sources = sources_of(reference)
     place = {row: position for position, row in enumerate(order.tolist())}
     editions: list[list[_Named]] = []
     for edition in sorted(allowed.editions, key=lambda edition: -edition.year):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from manuals.model.sections import SOURCE_TITLES
+from manuals.model.source import SOURCES
 from retrievers.ranking.references import references_in, words_besides
 from retrievers.search.corpora import Found
 from retrievers.search.excerpts import Excerpt, best_excerpt
@@ -68,7 +68,7 @@ def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> 
         where += f", by link {hit.link.kind} from {hit.link.from_chunk}"
     lines.append(INDENT + click.style(_shorten(where, width - len(INDENT)), fg="cyan"))
     path = " > ".join(part for part in hit.path if part != hit.name)
-    if path and path != SOURCE_TITLES.get(hit.source):
+    if path and path != SOURCES[hit.source].title:
         lines.append(INDENT + click.style(_shorten_left(path, width - len(INDENT)), dim=True))
     size = (width - len(INDENT)) * (EXCERPT_LINES - 1)
     span = hit.named.span if hit.named else None

@@ -2,7 +2,7 @@
 
 | axis | values | part |
 |---|---|---|
-| `preset` | `tam`, `sections` | index |
+| `preset` | `paper`, `sections` | index |
 | `target`, `bound` | chunk sizes in tokens (preset `sections`) | index |
 | `encoder` | model name or folder, `hash`, `wordllama`; `none` is BM25 only | index |
 | `windows`, `overlap` | on or off; tokens | index |
@@ -39,7 +39,15 @@ from retrievers.search.settings import (
 )
 from tam.errors import BadOption
 from tam.models import model_folder
-from tam.settings import BM25_VARIANTS, PRESETS, STATISTICS, STEMMERS, STOPWORDS, BuildSettings
+from tam.settings import (
+    BM25_VARIANTS,
+    PRESET_ALIASES,
+    PRESETS,
+    STATISTICS,
+    STEMMERS,
+    STOPWORDS,
+    BuildSettings,
+)
 
 Value = str | int | float | bool | tuple[tuple[str, float], ...] | None
 Part = Literal["build", "search", "cell"]
@@ -127,7 +135,7 @@ def _axes() -> Mapping[str, Axis]:
         return Axis(name, "search", read, _SWITCH[default] if name == "links" else default, name)
 
     axes = (
-        of_build("preset", _choice(*PRESETS)),
+        of_build("preset", lambda value: _choice(*PRESETS)(PRESET_ALIASES.get(str(value), value))),
         of_build("target", _whole(1)),
         of_build("bound", _whole(1)),
         of_build("encoder", _model),

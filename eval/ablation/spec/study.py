@@ -49,7 +49,7 @@ from eval.measuring.evaluate import EvalSettings
 from eval.measuring.measures import Score, parse_score
 from eval.queries.known_items import SETS
 from eval.queries.year_policy import POLICIES
-from manuals.model.sections import SOURCES, Corpus
+from manuals.model.source import SOURCES, in_corpus
 from tam.errors import BadOption, StudyError
 
 MEASURES = ("recall@k", "all@k", "mrr", "ndcg@k", "chunks.tokens@k")
@@ -85,7 +85,7 @@ class Study:
 
     name: str
     title: str
-    corpus: Corpus
+    corpus: str
     queries: Queries
     cells: tuple[Cell, ...]
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
@@ -240,7 +240,7 @@ def _ks(value: Any) -> tuple[int, ...]:
 
 
 def _sources(value: Any, corpus: str) -> tuple[str, ...]:
-    allowed = [source for source in SOURCES if SOURCES[source] == corpus]
+    allowed = in_corpus(corpus)
     for source in _listed("index.sources", value):
         _one_of("index.sources", source, allowed)
     return tuple(source for source in allowed if source in value)
@@ -346,8 +346,8 @@ def _file(folder: Path, name: str, value: Any) -> Path:
 def _known_items(table: Mapping[str, Any], corpus: str) -> Queries:
     _known(table, ("set", "year", "years", "n", "seed"), "queries")
     kind = SETS.get(table["set"]) if isinstance(table["set"], str) else None
-    if kind is None or SOURCES[kind.needs[0]] != corpus:
-        sets = [name for name, each in SETS.items() if SOURCES[each.needs[0]] == corpus]
+    if kind is None or SOURCES[kind.needs[0]].corpus != corpus:
+        sets = [name for name, each in SETS.items() if SOURCES[each.needs[0]].corpus == corpus]
         raise StudyError(
             f"queries.set: {table['set']!r} is no query set of {corpus}; choose from "
             f"{', '.join(sets)}"
