@@ -160,7 +160,7 @@ def referenced_rows(
 def words_besides(query: str, references: Iterable[Reference]) -> str:
     """The query without the references in it."""
     for reference in references:
-        query = query.replace(reference.text, " ")
+        query = query.replace(reference.text or " ", " ")
     return query
 
 
