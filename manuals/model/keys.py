@@ -8,13 +8,11 @@ themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from manuals.icd10cm import citations as icd10cm
 from manuals.model.reference import Reference
-from manuals.uscode import citations as uscode
-from manuals.ussg import citations as ussg
+from manuals.model.source import SOURCES
 from tam.errors import BadReference
 
 __all__ = ["EXAMPLES", "LONGEST", "Reference", "find_references", "parse_reference"]
@@ -98,8 +96,8 @@ def find_references(text: str, *, typed: bool = False) -> list[Reference]:
 
 
 def _parsers() -> tuple[Callable[[str], Reference | None], ...]:
-    return (icd10cm.parse_reference, uscode.parse_reference, ussg.parse_reference)
+    return tuple(dict.fromkeys(source.parse_reference for source in SOURCES.values()))
 
 
-def _finders() -> tuple[Callable[..., object], ...]:
-    return (icd10cm.find_references, uscode.find_references, ussg.find_references)
+def _finders() -> tuple[Callable[[str, bool], Iterable[Reference]], ...]:
+    return tuple(dict.fromkeys(source.find_references for source in SOURCES.values()))
