@@ -253,9 +253,9 @@ def full_build(bench: Bench) -> list[Row]:
     """A build of everything against the encoder alone on the same distinct texts."""
     import psutil
 
-    from indexers.building.build import CORPORA
     from indexers.encoders.base import open_encoder
     from indexers.folder.opened import open_folder
+    from manuals.model.source import corpora
 
     begin = time.perf_counter()
     command = [sys.executable, "-m", "tam", "build", *bench.build_words]
@@ -273,7 +273,7 @@ def full_build(bench: Bench) -> list[Row]:
         return [memory]
     texts: set[str] = set()
     record = None
-    for corpus in CORPORA:
+    for corpus in corpora():
         path = bench.work / "indexes" / corpus
         if path.is_dir():
             record = open_folder(path).manifest.encoder

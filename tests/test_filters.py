@@ -207,7 +207,7 @@ def test_notes_are_left_out_before_the_top_k(tmp_path: Path) -> None:
         make_chunk("title18", 2025, statute, "hostage", keys=[statute, f"{statute}(a)"]),
         make_chunk("title18", 2025, f"{statute} Source Credit", "hostage hostage"),
         make_chunk("title18", 2025, notes, "hostage " * 9, keys=[notes, f"{notes} > Amendments"]),
-        # As preset ``tam`` cuts: statute and notes in one chunk.
+        # As preset ``paper`` cuts: statute and notes in one chunk.
         make_chunk("title18", 2025, "18 U.S.C. § 1", "hostage", keys=["18 U.S.C. § 1", notes]),
         make_chunk("ussg", 2025, "§2A4.1 Historical Note", "hostage hostage"),
         make_chunk("ussg", 2025, "§2A4.1", "hostage"),

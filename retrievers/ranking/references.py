@@ -34,6 +34,7 @@ from indexers.legs.model import Allowed
 from indexers.legs.ranking import RankedRows, Rows
 from manuals.icd10cm.codes import undotted
 from manuals.model.keys import Reference, find_references, parse_reference
+from manuals.model.source import sources_of
 from manuals.model.units import unit_key
 from retrievers.ranking.collapse import Collapse
 from tam.errors import BadReference
@@ -88,7 +89,7 @@ _Named = tuple[int, str]
 def _chunks_of(
     index: StoredIndex, reference: Reference, allowed: Allowed, order: Rows
 ) -> list[_Named]:
-    sources = reference.sources or ("ussg",)
+    sources = sources_of(reference)
     place = {row: position for position, row in enumerate(order.tolist())}
     editions: list[list[_Named]] = []
     for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
@@ -159,7 +160,7 @@ def referenced_rows(
 def words_besides(query: str, references: Iterable[Reference]) -> str:
     """The query without the references in it."""
     for reference in references:
-        query = query.replace(reference.text, " ")
+        query = query.replace(reference.text or " ", " ")
     return query
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict
 from pydantic import SkipValidation
 
 from indexers.legs.model import LEGS, TermRule, leg_of
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from retrievers.ranking.fusion import FUSIONS, RRF_K
 from retrievers.ranking.passages import PASSAGE_FUSIONS, PASSAGE_WORDS
 from tam.errors import BadOption

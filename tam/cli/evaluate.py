@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from manuals.model.sections import SOURCES
-from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
+from manuals.model.source import SOURCES, corpora
+from retrievers.search.corpora import DEFAULT_ROOT
 from retrievers.search.settings import SearchSettings
 from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.errors import BadOption
@@ -46,7 +46,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
     type=click.Path(path_type=Path),
     help="Given golds: JSONL of case_id and gold_sections, or TREC qrels.",
 )
-@click.option("--corpus", type=click.Choice(CORPORA), help="Which index.")
+@click.option("--corpus", type=click.Choice(corpora()), help="Which index.")
 @click.option(
     "--index",
     "folder",
