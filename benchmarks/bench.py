@@ -153,7 +153,8 @@ def bm25(bench: Bench) -> list[Row]:
     import bm25s
     from rank_bm25 import BM25Okapi
 
-    from indexers.legs.bm25 import Bm25, build_bm25
+    from indexers.legs.bm25.matrix import build_bm25
+    from indexers.legs.bm25.scores import Bm25
     from indexers.legs.tokenise import TokenOptions
 
     texts, options = bench.chunk_texts, TokenOptions()
@@ -198,7 +199,7 @@ def dense(bench: Bench) -> list[Row]:
     """One year of five, 100 queries at once, the best 100 of each, against FAISS's own filter."""
     import faiss
 
-    from indexers.legs.dense import DenseRows, write_dense
+    from indexers.legs.dense.rows import DenseRows, write_dense
 
     count, dim, k = 30_000, 384, 100
     generator = np.random.default_rng(7)
@@ -252,9 +253,9 @@ def full_build(bench: Bench) -> list[Row]:
     """A build of everything against the encoder alone on the same distinct texts."""
     import psutil
 
-    from indexers.building.build import CORPORA
     from indexers.encoders.base import open_encoder
     from indexers.folder.opened import open_folder
+    from manuals.model.source import corpora
 
     begin = time.perf_counter()
     command = [sys.executable, "-m", "tam", "build", *bench.build_words]
@@ -272,7 +273,7 @@ def full_build(bench: Bench) -> list[Row]:
         return [memory]
     texts: set[str] = set()
     record = None
-    for corpus in CORPORA:
+    for corpus in corpora():
         path = bench.work / "indexes" / corpus
         if path.is_dir():
             record = open_folder(path).manifest.encoder

@@ -23,6 +23,7 @@ from eval.measuring.views import Ranked, View, chunks_view, sections_view
 from eval.queries.preparation import listed
 from eval.queries.query_sets import Query, QuerySet, SetInfo
 from eval.queries.year_policy import choose_editions
+from manuals.model.section_id import edition_name
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index, Ranking
 from retrievers.search.settings import Filter, SearchSettings
@@ -171,7 +172,7 @@ def sort_out(
             kept[query.query_id] = held
             for source in _without_edition(index.sources, sources, editions, query, settings):
                 lacking.setdefault(source, []).append(query.query_id)
-            names = tuple(f"{source}/{year}" for source, year in editions.items())
+            names = tuple(edition_name(source, year) for source, year in editions.items())
             filters.append(
                 Filter(editions=names) if settings.year_filter else Filter(source=sources)
             )
@@ -277,7 +278,7 @@ def evaluate(
 ) -> Evaluation:
     """Search all queries of a set and measure what was found.
 
-    Raises ``BadOption`` for a bad k or retriever, and ``IndexError_``.
+    Raises ``BadOption`` for a bad k or retriever, and ``BadIndex``.
     """
     settings = settings or EvalSettings()
     scores = standard_scores(settings.ks, settings.budgets, settings.views)
@@ -289,7 +290,8 @@ def evaluate(
         [query.text for query in job.queries],
         settings.chunks,
         filters=job.filters,
-        settings=settings.search,
+        # Golds are of one year: no other year's text stands for theirs.
+        settings=settings.search.with_options({"collapse": "off"}),
         cache=cache,
         clock=clock,
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from eval.golds.gold import Gold, gold_of, qrels_of
 from eval.queries.trec import read_jsonl, write_jsonl, write_qrels
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from tam.errors import BadCases
 
 FORMAT = 1

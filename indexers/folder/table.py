@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from chunkers.model.chunk import Chunk
+from indexers.folder.damage import unreadable
 from indexers.folder.manifest import EditionRows
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 #: the table's file in an index folder
 CHUNKS = "chunks.parquet"
@@ -211,11 +212,9 @@ class ChunkTable:
         try:
             file = parquet.ParquetFile(self.path, memory_map=True)
         except (OSError, ArrowInvalid) as error:
-            raise IndexError_(
-                f"{self.path}: missing or damaged ({error}); build the index again"
-            ) from error
+            raise unreadable(self.path, error) from error
         if file.metadata.num_rows != len(self):
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: {file.metadata.num_rows} chunks, but the manifest says "
                 f"{len(self)}; build the index again"
             )
