@@ -315,7 +315,8 @@ def _named(
 ) -> tuple[str, tuple[Target, ...]]:
     if reference.kind in ("code", "code_range"):
         return "guideline_to_code", _codes(_range(reference), find)
-    for source in reference.sources:
+    # The rows of Appendix A have a rule of their own.
+    for source in () if reference.only_in_appendix else reference.sources:
         held = manual if source == manual.source else others(source)
         if held is None:
             continue

@@ -8,13 +8,10 @@ themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
-from manuals.icd10cm import citations as icd10cm
 from manuals.model.reference import Reference
-from manuals.uscode import citations as uscode
-from manuals.ussg import citations as ussg
+from manuals.model.source import SOURCES
 from tam.errors import BadReference
 
 __all__ = ["EXAMPLES", "LONGEST", "Reference", "find_references", "parse_reference"]
@@ -55,7 +52,8 @@ def parse_reference(text: str) -> Reference:
         )
     plain, version = _split_version(clean)
     guess: Reference | None = None
-    for parse in _parsers():
+    # Sources of one family share their functions.
+    for parse in dict.fromkeys(source.parse_reference for source in SOURCES.values()):
         reference = parse(plain)
         if reference is not None and not reference.guess:
             break
@@ -85,7 +83,8 @@ def find_references(text: str, *, typed: bool = False) -> list[Reference]:
     range of ICD categories is one reference of kind ``code_range`` with ``through`` its end.
     """
     plain = text.translate(_PLAIN)
-    found = [reference for find in _finders() for reference in find(plain, typed)]
+    finders = dict.fromkeys(source.find_references for source in SOURCES.values())
+    found = [reference for find in finders for reference in find(plain, typed)]
     # Of two on one place the longer one counts, then the one that knows its range.
     found.sort(key=lambda each: (each.span[0], bool(each.text), -each.span[1], not each.through))
     kept: list[Reference] = []
@@ -95,11 +94,3 @@ def find_references(text: str, *, typed: bool = False) -> list[Reference]:
     if plain != text:
         kept = [replace(each, text=text[slice(*each.span)]) for each in kept]
     return kept
-
-
-def _parsers() -> tuple[Callable[[str], Reference | None], ...]:
-    return (icd10cm.parse_reference, uscode.parse_reference, ussg.parse_reference)
-
-
-def _finders() -> tuple[Callable[..., object], ...]:
-    return (icd10cm.find_references, uscode.find_references, ussg.find_references)
