@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from benchmarks.citations import our_reader, read_list, score
-from manuals.library.editions import open_manuals
 from manuals.model.keys import find_references, parse_reference
 from manuals.model.reference import Reference
-from manuals.ussg.statute_index import StatuteIndex
 
 ROWS = read_list()
 
@@ -97,12 +93,40 @@ def test_reads(text: str, found: list[str]) -> None:
         ("section 922(g)(1) of title 18", U + "922(g)(1)"),
         ("18 U.S.C. § 922(g) et seq.", U + "922(g)"),
         ("section 846 of title 21", "21 U.S.C. § 846"),
+        ("Title 21, Section 846", "21 U.S.C. § 846"),
         ("924（c）", U + "924(c)"),
     ],
 )
 def test_opens_what_the_search_reads(typed: str, key: str) -> None:
     assert parse_reference(typed).full_key == key
     assert keys(typed) == [key]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("50 U.S.C. 1701", ["50 U.S.C. § 1701"]),
+        ("42 U.S.C. § 5195c(b) note", ["42 U.S.C. § 5195c(b) Notes"]),
+        ("See 42 U.S.C. § 1983. Id. § 394.", ["42 U.S.C. § 1983", "42 U.S.C. § 394"]),
+        ("42 U.S.C.285t–2(a)", ["42 U.S.C. § 285t-2(a)"]),
+        ("42 U.S.C. §1983and the equal protection clause", ["42 U.S.C. § 1983"]),
+        ("§550 U.S. 544", []),
+        ("pursuant to 5 use 552(a)(1)(E) and", []),
+        ("§§ 1-206.01, 1-206.02, 1-206.03, and 1-206.04", []),
+        ("26 CFR § 1.1031(a)-1 and 17 CFR § 240.10b-5", []),
+        ("Affordable Care Act, Pub. L. No. 111-148, § 1101, 124 Stat. 119, 141-43 (2010)", []),
+        (
+            "12 U. S. C. § 1 et seq. See §§ 24, 93a. See § 484(a); 12 CFR § 7.4000 (2006).",
+            [f"12 U.S.C. § {number}" for number in ("1", "24", "93a", "484(a)")],
+        ),
+        ("45 U.S.C. 10a(1)-10c(2)", ["45 U.S.C. § 10a(1)", "45 U.S.C. § 10c(2)"]),
+        ("The sum of 27 and 42 is a number between 68 and 70.", []),
+        ("18 U.S.C. Â§ 924(c)", [U + "924(c)"]),
+        ("C91.Z0 C4A.8 D47.Z2, HCPCS J3301", ["C91.Z0", "C4A.8", "D47.Z2"]),
+    ],
+)
+def test_texts_of_the_kinds_that_citation_readers_fail_on(text: str, found: list[str]) -> None:
+    assert keys(text) == found
 
 
 UNITS = (
@@ -166,20 +190,8 @@ def test_reading_imports_no_citation_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.real
-def test_ranges_in_appendix_a(real_manuals: Path) -> None:
-    index = StatuteIndex(open_manuals(real_manuals / "ussg" / "2025").manual("ussg", 2025))
-    for text, inside in (
-        ("50 U.S.C. §§ 1701-06", "50 U.S.C. § 1705"),
-        ("15 U.S.C. §§ 78dd-78l", "15 U.S.C. § 78dd-1"),
-    ):
-        first = find_references(text)[0]
-        assert any(inside in row.key for row in index.rows_of(first).rows), text
-
-
 def test_the_list_is_canonical() -> None:
     """Each labelled key reads as itself."""
     for row in ROWS:
         for each in row.expected:
             assert parse_reference(each.key).key == each.key
-    assert json.dumps(ROWS[0].text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A reference to a unit of a manual, in normal form.

@@ -77,7 +77,7 @@ _PUBLIC_LAW = re.compile(r"Pub\.?\s?L\.?[^;]{0,40}$")
 _LABEL = re.compile(
     r"(?:¶|\b(?:paras?|paragraphs?|pages?|pp?|exhibits?|exs?|counts?|objects?|items?|questions?|"
     r"lines?|forms?|nos?|figs?|tables?|schedules?|rules?|FRE|FRCP|FRCrP|articles?|arts?|footnotes?|"
-    r"notes?|apartment|apt|room|suite|unit|step|tab|doc|ECF|dkt|form)\b\.?)\s*$",
+    r"notes?|\d{1,2}\s+use|apartment|apt|room|suite|unit|step|tab|doc|ECF|dkt|form)\b\.?)\s*$",
     re.IGNORECASE,
 )
 
@@ -92,16 +92,16 @@ _NAME_AFTER = re.compile(
     rf"\s+(?:{_STATES})\s+(?:Code|Laws|Statutes)"
 )
 # Sections of the Code have no dot, stroke or colon, nor two dashes: 893.13, 5/18-1, 2C:15-1.
+# Nor is the volume of a report of cases a section: §550 U.S. 544.
 _FOREIGN = re.compile(
+    r"\d+\s+(?:U\.\s?S\.|S\.\s?Ct\.|F\.\s?(?:\dd|4th|Supp))|"
     r"\d+[A-Za-z]{0,3}(?:[.:]\d|/\d+-\d|[-‐‑‒–—−]\d+[A-Za-z]?[-‐‑‒–—−.]\d)"
 )
 
 # Sections that everybody names by number alone; a charge or a term shows which code it is.
 _BY_NUMBER = (
     (
-        re.compile(
-            r"92[24]\([a-z]|1028A\b|3553\([a-f]\)|358[23]\([a-k]\)|2252A\("
-        ),
+        re.compile(r"92[24]\([a-z]|1028A\b|3553\([a-f]\)|358[23]\([a-k]\)|2252A\("),
         18,
     ),
     (re.compile(r"841\((?:a\)\([12]|b\)\()"), 21),
@@ -115,7 +115,9 @@ _EVERYDAY = re.compile(
     r"702\s+(?:surveillance|collection)|301\s+permit|529\s+plans?|125\s+(?:plans?|cafeteria)|"
     r"(?:401\(k\)|403\(b\)|457\(b\)|50[13]\(c\)|529\()"
 )
-_RULES = re.compile(r"(?:1[02]\(b\)|11\(c\)|35\(b\)|41\(g\)|56\(c\)|60\(b\)|404\(b\)|609\(|80[34]\()")
+_RULES = re.compile(
+    r"(?:1[02]\(b\)|11\(c\)|35\(b\)|41\(g\)|56\(c\)|60\(b\)|404\(b\)|609\(|80[34]\()"
+)
 _HEADING = re.compile(
     r"\d{1,2}(?:[:.]\s+[A-Z]|,?\s+(?:below|above|herein|supra|infra|row|lot|block|township)\b)",
     re.IGNORECASE,

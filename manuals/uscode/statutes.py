@@ -37,7 +37,10 @@ _OF_TITLE = re.compile(
 )
 _BARE = re.compile(r"(?<![\w.$§–-])(?=(?:16|\d{3,4}[A-Za-z]?)\((?:[a-z]|\d{1,2})\))")
 
-_NUMBER = re.compile(r"(?P<digits>\d{1,5})(?P<letters>[A-Za-z]{0,3})(?![A-Za-z0-9])(?!\s+ed\b)")
+_NUMBER = re.compile(
+    r"(?P<digits>\d{1,5})(?P<letters>(?:(?!and\b|or\b)[A-Za-z]{1,3})?)"
+    r"(?!(?!and\b|or\b)[A-Za-z0-9])(?!\s+ed\b)"
+)
 _NUMBER_TAIL = re.compile(
     rf"{DASH}\s?(?P<digits>\d{{1,5}})(?P<letters>[A-Za-z]{{0,2}})(?![A-Za-z0-9])"
 )
@@ -133,13 +136,11 @@ def _is_plural(sign: str) -> bool:
 class _List:
     """One citation's list of members, read from its first number on."""
 
-    def __init__(
-        self, text: str, prefix: re.Match[str], title: int, app: bool = False
-    ) -> None:
+    def __init__(self, text: str, prefix: re.Match[str], title: int, app: bool = False) -> None:
         groups = {"before": None, "app": None, "sign": "", **prefix.groupdict()}
         self.text, self.title = text, title
         self.app = app or bool(groups["before"] or groups["app"])
-        self.plural = _is_plural(groups["sign"])
+        self.plural = _is_plural(groups["sign"] or "")
         self.found: list[Reference] = []
         self.end = prefix.end()
         if self._number(prefix.start(), prefix.end()):
@@ -165,9 +166,7 @@ class _List:
             self._extend(words.end())
 
     def _emit(self, start: int, end: int, key: str, names: tuple[str, ...]) -> None:
-        self.found.append(
-            statute(key, names, span=(start, end), text=self.text[start:end])
-        )
+        self.found.append(statute(key, names, span=(start, end), text=self.text[start:end]))
         self.end = end
 
     def _number(self, start: int, pos: int) -> bool:
@@ -302,9 +301,7 @@ class _Reader:
             return self._take(members, laws.OTHER if _TWO_TITLES.search(before) else title)
         return self._untitled(prefix)
 
-    def _name(
-        self, law: int, end: int, number: int = 0, app: bool = False
-    ) -> list[Reference]:
+    def _name(self, law: int, end: int, number: int = 0, app: bool = False) -> list[Reference]:
         """Note that a law was named; no reference comes of that."""
         self._law, self._number, self._app = law, number, app
         self._same_sentence, self._scanned = True, end
@@ -332,17 +329,18 @@ class _Reader:
         self.end = max(self.end, members.end)
         of_title = _OF_TITLE.match(self.text, members.end)
         if of_title is not None and prefix.re is not _BARE:
-            law = int(of_title["title"] or laws.TITLE_18)
-            if law != laws.TITLE_18:
-                members = _List(self.text, prefix, law)
+            other = int(of_title["title"] or laws.TITLE_18)
+            if other != laws.TITLE_18:
+                members = _List(self.text, prefix, other)
             if of_title["title"]:
                 members.of_title(of_title)
-            return self._take(members, law)
+            return self._take(members, other)
         if not self.typed:
             return []
         law = self._law_of(prefix, members)
-        known = laws.title_by_number(self.text, prefix.end()) if law == _UNNAMED else None
+        known: int | None = None
         if law == _UNNAMED:
+            known = laws.title_by_number(self.text, prefix.end())
             law = known or self._law_by_place(members)
         if law is None:
             return []
@@ -375,7 +373,7 @@ class _Reader:
         seen = self._seen.get(first.key.partition("§ ")[2])
         if seen is not None:
             return seen
-        if self._law in (None, laws.TITLE_18):
+        if self._law is None or self._law == laws.TITLE_18:
             return laws.TITLE_18
         start = first.span[0]
         if self._same_sentence:

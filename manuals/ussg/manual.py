@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from manuals.ussg.citations import group_key
 from manuals.model.section_tree import Node, SectionTree
 from manuals.model.sections import Edition, Manual
 from manuals.pdf.lines import HYPHEN, Hyphens, Line, read_lines
@@ -19,6 +18,7 @@ from manuals.pdf.paged import PagedText
 from manuals.uscode.enumeration import lead
 from manuals.ussg.blocks import Block
 from manuals.ussg.blocks import blocks as group_blocks
+from manuals.ussg.citations import group_key
 from manuals.ussg.layout import Row, Sizes, measure, rows
 from manuals.ussg.levels import Levels
 from manuals.ussg.ranks import CHAPTER, DIVISION, GUIDELINE, HEADING, NOTE, PART, SUBPART

@@ -101,4 +101,6 @@ class StatuteIndex:
         found = self.rows(reference.key, reference.subdivisions)
         inside = [self.rows(key) for key in reference.inside(self._members)]
         rows = {row.key: row for each in (found, *inside) for row in each.rows}
-        return StatuteRows(tuple(rows.values()), all(each.exact for each in (found, *inside) if each.rows))
+        return StatuteRows(
+            tuple(rows.values()), all(each.exact for each in (found, *inside) if each.rows)
+        )
