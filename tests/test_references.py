@@ -50,6 +50,14 @@ def test_named_section_first_in_the_years_of_the_filter(index: Index) -> None:
     assert {hit.chunk_id for hit in without} == {hit.chunk_id for hit in hits}
 
 
+@pytest.mark.parametrize(
+    "law", ["Cal. Penal Code § 1344", "8 CFR § 1344", "Title 21, Section 1344"]
+)
+def test_a_section_of_another_law_does_not_lead(index: Index, law: str) -> None:
+    hits = index.search(f"{law} bank fraud prior conviction", k=6, year=2022)
+    assert {hit.found_by for hit in hits} == {"search"}
+
+
 def test_newest_edition_first_without_a_year(index: Index) -> None:
     hits = index.search("18 USC 1344", k=3)
     assert [(hit.citation, hit.year) for hit in hits] == [
