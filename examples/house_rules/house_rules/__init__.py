@@ -1,10 +1,10 @@
 """House rules: a source of one's own. A rule book in Markdown, an edition by year.
 
-    # House Rules, 2024
-    In force from 1 February 2024.
-    ## Part A. Mornings
-    ### Rule A.1. The kettle
-    Fill the kettle ... (see Rule B.3).
+# House Rules, 2024
+In force from 1 February 2024.
+## Part A. Mornings
+### Rule A.1. The kettle
+Fill the kettle ... (see Rule B.3).
 """
 
 from manuals.model.source import Source

@@ -14,7 +14,9 @@ from manuals.model.years import long_date
 
 _TITLE = re.compile(r"# House Rules, (\d{4})\s")
 _RELEASE = re.compile(r"^In force from (.+)\.$", re.MULTILINE)
-_HEADING = re.compile(r"^(?:## (?P<part>Part [A-Z])|### (?P<rule>Rule [A-Z]\.\d+))\. (?P<title>.+)$")
+_HEADING = re.compile(
+    r"^(?:## (?P<part>Part [A-Z])|### (?P<rule>Rule [A-Z]\.\d+))\. (?P<title>.+)$"
+)
 
 
 def recognise(file: OfficialFile) -> Recognised | None:
