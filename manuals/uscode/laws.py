@@ -89,12 +89,16 @@ _NAME_AFTER = re.compile(
     rf"\s+(?:{_STATES})\s+(?:Code|Laws|Statutes)"
 )
 # Sections of the Code have no dot, stroke or colon, nor two dashes: 893.13, 5/18-1, 2C:15-1.
-_FOREIGN = re.compile(r"\d+[A-Za-z]{0,3}(?:[.:]\d|/\d+-\d|[-‐‑‒–—−]\d+[A-Za-z]?[-‐‑‒–—−.]\d)")
+_FOREIGN = re.compile(
+    r"\d+[A-Za-z]{0,3}(?:[.:]\d|/\d+-\d|[-‐‑‒–—−]\d+[A-Za-z]?[-‐‑‒–—−.]\d)"
+)
 
 # Sections that everybody names by number alone; a charge or a term shows which code it is.
 _BY_NUMBER = (
     (
-        re.compile(r"92[24]\([a-z]|1028A\b|3553\([a-f]\)|358[23]\([a-k]\)|2252A\("),
+        re.compile(
+            r"92[24]\([a-z]|1028A\b|3553\([a-f]\)|358[23]\([a-k]\)|2252A\("
+        ),
         18,
     ),
     (re.compile(r"841\((?:a\)\([12]|b\)\()"), 21),
@@ -108,9 +112,7 @@ _EVERYDAY = re.compile(
     r"702\s+(?:surveillance|collection)|301\s+permit|529\s+plans?|125\s+(?:plans?|cafeteria)|"
     r"(?:401\(k\)|403\(b\)|457\(b\)|50[13]\(c\)|529\()"
 )
-_RULES = re.compile(
-    r"(?:1[02]\(b\)|11\(c\)|35\(b\)|41\(g\)|56\(c\)|60\(b\)|404\(b\)|609\(|80[34]\()"
-)
+_RULES = re.compile(r"(?:1[02]\(b\)|11\(c\)|35\(b\)|41\(g\)|56\(c\)|60\(b\)|404\(b\)|609\(|80[34]\()")
 _HEADING = re.compile(
     r"\d{1,2}(?:[:.]\s+[A-Z]|,?\s+(?:below|above|herein|supra|infra|row|lot|block|township)\b)",
     re.IGNORECASE,
@@ -156,7 +158,8 @@ def _names_law(before: str) -> bool:
         (initials is not None and not re.match(r"U\.\s?S\.", initials.group()))
         or (_ANY_ACRONYM.search(before) is not None and before.upper() != before)
         or any(
-            pattern.search(before) for pattern in (_NAME, _ACRONYM, _DIVISION, _STATE, _PUBLIC_LAW)
+            pattern.search(before)
+            for pattern in (_NAME, _ACRONYM, _DIVISION, _STATE, _PUBLIC_LAW)
         )
     )
 

@@ -161,7 +161,9 @@ class _List:
             self._extend(words.end())
 
     def _emit(self, start: int, end: int, key: str, names: tuple[str, ...]) -> None:
-        self.found.append(statute(key, names, span=(start, end), text=self.text[start:end]))
+        self.found.append(
+            statute(key, names, span=(start, end), text=self.text[start:end])
+        )
         self.end = end
 
     def _number(self, start: int, pos: int) -> bool:
