@@ -465,7 +465,7 @@ def test_the_known_item_baseline(real_manuals: Path, tmp_path: Path) -> None:
     from searchable import make_index
 
     from chunkers.model.presets import chunk_manual
-    from eval.queries.known_items import make_queries
+    from eval.queries.known_items.sets import make_queries
     from manuals.library.editions import open_manuals
 
     library = open_manuals(real_manuals)

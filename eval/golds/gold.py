@@ -241,7 +241,7 @@ def qrels_golds(
     for qrel in read_qrels(path):
         if qrel.grade <= 0:
             continue
-        named = split_section_id(qrel.doc_id)
+        named: tuple[str, int, str] | None = split_section_id(qrel.doc_id)
         if named is None:
             raise BadCases(
                 f"{path}: {qrel.doc_id!r} (query {qrel.query_id!r}) is neither a section such as "

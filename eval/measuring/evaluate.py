@@ -23,6 +23,7 @@ from eval.measuring.views import Ranked, View, chunks_view, sections_view
 from eval.queries.preparation import listed
 from eval.queries.query_sets import Query, QuerySet, SetInfo
 from eval.queries.year_policy import choose_editions
+from manuals.model.section_id import edition_name
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index, Ranking
 from retrievers.search.settings import Filter, SearchSettings
@@ -171,7 +172,7 @@ def sort_out(
             kept[query.query_id] = held
             for source in _without_edition(index.sources, sources, editions, query, settings):
                 lacking.setdefault(source, []).append(query.query_id)
-            names = tuple(f"{source}/{year}" for source, year in editions.items())
+            names = tuple(edition_name(source, year) for source, year in editions.items())
             filters.append(
                 Filter(editions=names) if settings.year_filter else Filter(source=sources)
             )

@@ -21,6 +21,7 @@ import numpy as np
 from eval.golds.coverage import MISSING, Coverage
 from eval.golds.gold import Gold
 from eval.measuring.judged import ViewName
+from manuals.model.section_id import edition_name
 from retrievers.search.index import Index, Ranking
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _lost(
         )
         other_year = _place(index, ranking, other[1], other[0]) if other else None
         reason: Reason
-        if searched and f"{gold.source}/{gold.year}" not in searched:
+        if searched and edition_name(gold.source, gold.year) not in searched:
             reason, detail = (
                 "other year",
                 f"the search was limited to {', '.join(sorted(searched))}",

@@ -35,6 +35,7 @@ from indexers.legs.bm25 import Bm25, Floats, QueryRule, build_bm25
 from indexers.legs.dense import DenseRows
 from indexers.legs.tokenise import TokenOptions
 from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 from tam.errors import IndexError_
 
 #: the folder of lines in an index folder
@@ -48,7 +49,6 @@ LEAST_WORDS = 4
 #: lines are of one length, more or less: terms repeat by chance
 K1, B = 0.9, 0.4
 
-_INDEXES = frozenset({"index", "eindex", "drugs", "neoplasm"})
 _TERMS = frozenset({"inclusionTerm", "includes"})
 
 GRAM_OPTIONS = TokenOptions(stemmer="none", grams=GRAMS)
@@ -56,27 +56,29 @@ GRAM_OPTIONS = TokenOptions(stemmer="none", grams=GRAMS)
 
 def lines_of(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
     """The lines of each chunk of one edition, in order; never none for a chunk."""
-    if manual.source == "tabular" or manual.source in _INDEXES:
-        sections = sorted(manual.sections, key=lambda section: section.span[0])
-        starts = [section.span[0] for section in sections]
-        return [
-            [
-                _line(section)
-                for section in sections[
-                    bisect.bisect_left(starts, chunk.text_span[0]) : bisect.bisect_left(
-                        starts, chunk.text_span[1]
-                    )
-                ]
-            ]
-            or [_name(chunk)]
-            for chunk in chunks
-        ]
+    found: list[list[str]] = SOURCES[manual.source].lines(manual, chunks)
+    return found
+
+
+def section_lines(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
+    """One line for each section that begins in a chunk: its title and what it includes."""
+    sections = sorted(manual.sections, key=lambda section: section.span[0])
+    starts = [section.span[0] for section in sections]
+    spans = ((bisect.bisect_left(starts, end) for end in chunk.text_span) for chunk in chunks)
+    return [
+        [_line(section) for section in sections[first:last]] or [_name(chunk)]
+        for chunk, (first, last) in zip(chunks, spans, strict=True)
+    ]
+
+
+def paragraph_lines(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
+    """The chunk's title and each paragraph of its body."""
     return [[_name(chunk), *_paragraphs(chunk)] for chunk in chunks]
 
 
 def _line(section: Section) -> str:
     terms = (note.text for note in section.notes if note.kind in _TERMS)
-    title = section.heading if section.source in _INDEXES else section.title
+    title = section.heading if SOURCES[section.source].path_keys else section.title
     return "; ".join((title or section.citation, *terms))[:LONGEST]
 
 

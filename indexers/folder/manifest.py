@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from manuals.model.section_id import edition_name
 from manuals.model.sections import ManualFile
 from tam.errors import BadOption, IndexError_
 from tam.files import write_json
@@ -42,7 +43,7 @@ class EditionRows:
 
     @property
     def name(self) -> str:
-        return f"{self.source}/{self.year}"
+        return edition_name(self.source, self.year)
 
     @property
     def rows(self) -> slice:

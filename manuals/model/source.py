@@ -125,7 +125,7 @@ class Source:
     )
     counts: ChunkCounts | None = None
     pointers: Callable[..., Any] = Hook("indexers.building.pointers.general:pointers")  # noqa: RUF009
-    lines: Callable[..., Any] = Hook("indexers.building.lines:paragraphs_of")  # noqa: RUF009
+    lines: Callable[..., Any] = Hook("indexers.building.lines:paragraph_lines")  # noqa: RUF009
     expands: str = ""
     known_items: Callable[[], Any] | None = None
 

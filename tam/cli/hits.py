@@ -11,6 +11,7 @@ from typing import NamedTuple
 import click
 
 from manuals.model.source import SOURCES
+from manuals.model.years import format_years
 from retrievers.ranking.references import references_in, words_besides
 from retrievers.search.corpora import Found
 from retrievers.search.excerpts import Excerpt, best_excerpt
@@ -56,7 +57,7 @@ def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> 
     lines[0] = click.style(lines[0], bold=True)
     where = f"{hit.source} {hit.year}"
     if hit.same_text:
-        where += f" (same text in {_years(hit.same_text)})"
+        where += f" (same text in {format_years(hit.same_text)})"
     if with_corpus:
         where = f"{index.corpus}: {where}"
     if hit.pages:
@@ -76,17 +77,6 @@ def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> 
     excerpt = best_excerpt(hit, terms, index.stored.bm25.tokeniser, size, span)
     lines += [INDENT + line for line in _folded(excerpt, width - len(INDENT))]
     return lines
-
-
-def _years(years: Sequence[int]) -> str:
-    """``2019, 2021-2024``."""
-    runs: list[list[int]] = []
-    for year in years:
-        if runs and runs[-1][-1] == year - 1:
-            runs[-1].append(year)
-        else:
-            runs.append([year])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def explain_lines(hit: Hit) -> Iterator[str]:

@@ -16,6 +16,7 @@ from eval.measuring.measures import MEASURES, Score
 from eval.measuring.views import View, chunks_view, sections_view
 from eval.queries.query_sets import Query, QuerySet
 from eval.queries.year_policy import choose_editions
+from manuals.model.section_id import edition_name
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index
 from retrievers.search.settings import Filter
@@ -55,7 +56,7 @@ class Bench:
             self.study.year_policy,
             (query.source,) if query.source else None,
         )
-        return Filter(editions=[f"{source}/{year}" for source, year in editions.items()])
+        return Filter(editions=[edition_name(source, year) for source, year in editions.items()])
 
     def measure(self, cell: Cell, clock: Clock | None = None) -> CellResult:
         """Search and measure one cell. Raises as ``Index.rank_rows``."""

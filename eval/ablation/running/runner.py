@@ -19,7 +19,7 @@ from eval.ablation.running.measuring import Bench
 from eval.ablation.spec.cells import Cell
 from eval.ablation.spec.flags import refuse_leaks
 from eval.ablation.spec.study import Study
-from eval.queries.known_items import make_queries
+from eval.queries.known_items.sets import make_queries
 from eval.queries.preparation import Wanted, prepare
 from eval.queries.query_sets import QuerySet, SetInfo, read_query_set
 from eval.queries.trec import is_jsonl

@@ -10,6 +10,7 @@ from eval.queries.year_policy import choose_editions
 from eval.systems.solvers.outcome import Domain
 from eval.systems.tools.tool import Books
 from manuals.library.editions import Library
+from manuals.model.section_id import edition_name
 from manuals.model.source import in_corpus
 from tam.errors import UnknownYear
 
@@ -61,7 +62,7 @@ class Shelf:
             return None
         from retrievers.search.settings import Filter
 
-        editions = [f"{source}/{year}" for source, year in chosen.items()]
+        editions = [edition_name(source, year) for source, year in chosen.items()]
 
         def search(query: str, count: int, source: str | None) -> Sequence[Any]:
             wanted = Filter(editions=editions, source=source)
