@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bisect
 import difflib
-import re
 from collections.abc import Iterable
 
 from manuals.model.keys import Reference, find_references
+from manuals.model.reference import in_order
 from manuals.model.sections import Manual, Section
 from manuals.model.source import SOURCES, Match
 
@@ -38,21 +38,15 @@ def joint_head(manual: Manual, key: str) -> Section | None:
     ``18 U.S.C. § 4085`` stands in ``18 U.S.C. §§ 4084, 4085``, ``§5K2.3`` in the deleted
     ``§§5K2.0-5K2.24``.
     """
-    number = _in_order(key)
+    number = in_order(key)
     for section in manual.sections:
         if "§§" not in section.citation or section.kind in ("notes", "note", "statute"):
             continue
         for reference in find_references(section.citation):
             last = reference.through or reference.key
-            if _in_order(reference.key) <= number <= _in_order(last):
+            if in_order(reference.key) <= number <= in_order(last):
                 return section
     return None
-
-
-def _in_order(key: str) -> tuple[tuple[int, str], ...]:
-    """A section's number as something to compare: 9 before 10, 3 before 3A."""
-    parts = re.findall(r"\d+|[A-Za-z]+", key)
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
 
 
 def find_section(manual: Manual, key: str) -> Section | None:

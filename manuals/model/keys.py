@@ -8,7 +8,6 @@ themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from manuals.model.reference import Reference
@@ -36,7 +35,7 @@ EXAMPLES = (
 
 # One character for one, so that places in the text stay: full width forms (E11.22 as typed in a
 # Chinese or Japanese text) as plain ones, characters without a width as spaces.
-_PLAIN = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
+_PLAIN: dict[int, int | str] = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
 _PLAIN |= dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), " ")
 
 
@@ -53,7 +52,8 @@ def parse_reference(text: str) -> Reference:
         )
     plain, version = _split_version(clean)
     guess: Reference | None = None
-    for parse in _parsers():
+    # Sources of one family share their functions.
+    for parse in dict.fromkeys(source.parse_reference for source in SOURCES.values()):
         reference = parse(plain)
         if reference is not None and not reference.guess:
             break
@@ -83,7 +83,8 @@ def find_references(text: str, *, typed: bool = False) -> list[Reference]:
     range of ICD categories is one reference of kind ``code_range`` with ``through`` its end.
     """
     plain = text.translate(_PLAIN)
-    found = [reference for find in _finders() for reference in find(plain, typed)]
+    finders = dict.fromkeys(source.find_references for source in SOURCES.values())
+    found = [reference for find in finders for reference in find(plain, typed)]
     # Of two on one place the longer one counts, then the one that knows its range.
     found.sort(key=lambda each: (each.span[0], bool(each.text), -each.span[1], not each.through))
     kept: list[Reference] = []
@@ -93,11 +94,3 @@ def find_references(text: str, *, typed: bool = False) -> list[Reference]:
     if plain != text:
         kept = [replace(each, text=text[slice(*each.span)]) for each in kept]
     return kept
-
-
-def _parsers() -> tuple[Callable[[str], Reference | None], ...]:
-    return tuple(dict.fromkeys(source.parse_reference for source in SOURCES.values()))
-
-
-def _finders() -> tuple[Callable[[str, bool], Iterable[Reference]], ...]:
-    return tuple(dict.fromkeys(source.find_references for source in SOURCES.values()))

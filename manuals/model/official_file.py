@@ -10,7 +10,7 @@ from pathlib import Path
 from lxml import etree
 
 from manuals.model.xmlsafe import parse_xml
-from tam.errors import DamagedFile, ManualError, UnrecognisedFile
+from tam.errors import DamagedFile, UnrecognisedFile
 
 #: pages of a PDF that are looked at: title page, citation form, first contents page with the foot
 TITLE_PAGES = 4
@@ -68,7 +68,11 @@ class OfficialFile:
 
         Raises ``DamagedFile`` for a file that is cut off, encrypted or without text.
         """
-        pages = _first_pages(self.path, self.name)
+        from manuals.pdf.lines import open_pdf
+
+        with open_pdf(self.path, self.name) as document:
+            count = min(TITLE_PAGES, len(document))
+            pages = [document[at].get_textpage().get_text_range() for at in range(count)]
         if not "".join(pages).strip():
             raise DamagedFile(
                 f"{self.name}: the PDF has no text (a scan?); fetch the official file, or "
@@ -92,29 +96,3 @@ def _kind(head: bytes) -> str:
     if re.search(r"<!doctype\s+html|<html[\s>]", text):
         return "html"
     return "xml" if text.startswith("<") else ""
-
-
-def _first_pages(path: Path, name: str) -> list[str]:
-    import pypdfium2
-
-    with path.open("rb") as stream:
-        stream.seek(max(path.stat().st_size - 2048, 0))
-        if b"%%EOF" not in stream.read():
-            raise DamagedFile(f"{name}: the PDF is cut off (no end mark); fetch it again")
-    try:
-        document = pypdfium2.PdfDocument(path)
-    except pypdfium2.PdfiumError as error:
-        raise _unreadable(name, str(error)) from error
-    try:
-        count = min(TITLE_PAGES, len(document))
-        return [document[number].get_textpage().get_text_range() for number in range(count)]
-    except pypdfium2.PdfiumError as error:
-        raise _unreadable(name, str(error)) from error
-    finally:
-        document.close()
-
-
-def _unreadable(name: str, reason: str) -> ManualError:
-    if "password" in reason.lower() or "security" in reason.lower():
-        return DamagedFile(f"{name}: the PDF is encrypted; save it without a password")
-    return DamagedFile(f"{name}: the PDF cannot be read ({reason}); fetch it again")

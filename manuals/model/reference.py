@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -66,7 +68,30 @@ class Reference:
         keys.extend(self._key(above, "") for above in range(depth, -1, -1))
         return tuple(dict.fromkeys(keys))
 
+    def inside(self, keys: Iterable[str]) -> list[str]:
+        """Of these keys those of units between the two ends of a range.
+
+        ``18 U.S.C. §§ 2241-2244`` holds ``18 U.S.C. § 2242`` and ``18 U.S.C. § 2243(a)``. A range
+        of subdivisions or notes holds no unit.
+        """
+        first, last = in_order(self.key), in_order(self.through.partition("(")[0])
+        if not last or first[0] != last[0]:
+            return []
+        own = [(in_order(key.partition("(")[0]), key) for key in keys]
+        return [key for place, key in own if first < place < last]
+
+    @property
+    def only_in_appendix(self) -> bool:
+        """Whether this is a statute of another title than 18: a row of Appendix A."""
+        return self.kind == "statute" and "ussg" in self.sources
+
     @property
     def appendix_key(self) -> str:
         """For a statute, the key of its row in Appendix A; else the full key."""
         return f"Appendix A > {self.full_key}" if self.kind == "statute" else self.full_key
+
+
+def in_order(key: str) -> tuple[tuple[int, str], ...]:
+    """A unit's key as something to compare: 9 before 10, 3 before 3A."""
+    parts = re.findall(r"\d+|[A-Za-z]+", key)
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)

@@ -20,6 +20,8 @@ _PART = re.compile(
     r"\s(?:(?P<notes>Notes?)(?P<heading>\s>\s.+)?|(?P<credit>Source Credit)|(?P<foot>Footnotes))$",
     re.IGNORECASE,
 )
+#: what may stand before the section: ``Title 21, Section 846``
+_TITLE_ALONE = re.compile(r"(?:title \d{1,2},? )?", re.IGNORECASE)
 _CHAPTER = re.compile(
     r"\bchapters?\s+(?P<number>\d{1,3}[A-Z]?)\s+of\s+(?:this\s+title|title\s+18\b)", re.IGNORECASE
 )
@@ -44,7 +46,9 @@ def parse_statute(text: str, part: str = "") -> Reference | None:
     if not part:
         text, part = _split_part(text)
     found = list(find_statutes(text, typed=True))
-    if len(found) != 1 or found[0].span[0] or text[found[0].span[1] :].strip(". "):
+    if len(found) != 1 or text[found[0].span[1] :].strip(". "):
+        return None
+    if _TITLE_ALONE.fullmatch(text, 0, found[0].span[0]) is None:
         return None
     return replace(found[0], part=part or found[0].part)
 

@@ -57,6 +57,7 @@ _NAME = re.compile(
 _ACRONYMS = (
     r"ILCS|RCW|KRS|MCLA?|ORS|NRS|HRS|RSMo|RSA|SDCL|MCA|NMSA(?:\s+\d{4})?|NDCC|TCA|ARS|CRS|CGSA?|"
     r"NCGS|NJSA|OCGA|MGLA?|ORC|CFR|INA|FDCA|FD&C(?:\s+Act)?|UCMJ|ERISA|CERCLA|UCC|MPC|"
+    r"FLSA|FMLA|ADA|ADEA|APA|NLRA|CWA|CAA|RCRA|FOIA|FCPA|FCA|AECA|CSA|TVPA|SSA|BSA|IEEPA|ECRA|"
     r"PC|CPC|HS|HSC|H&S|VC|CVC|W&I|WIC|B&P|BPC"
 )
 _ACRONYM = re.compile(rf"\b(?:{_ACRONYMS})(?:['’]s)?{_GAP}")
@@ -68,13 +69,15 @@ _DIVISION = re.compile(
     r"schedule|order|no|book|vol)s?\.?\s*(?:\d[\w.,:-]{0,9}|[IVXL]{1,6}|[A-Z])[,\s]*$",
     re.IGNORECASE,
 )
+# Sarbanes-Oxley, Dodd-Frank, Gramm-Leach-Bliley
+_SPONSORS = re.compile(rf"\b[A-Z][a-z]+(?:-[A-Z][a-z]+)+(?:\s+Act)?{_GAP}")
 _STATE = re.compile(rf"(?<!District of )\b(?:{_STATES}|state)(?:['’]s)?\s*$")
 _PUBLIC_LAW = re.compile(r"Pub\.?\s?L\.?[^;]{0,40}$")
 #: what a bare number with a letter in parentheses is where no sign says that it is a section
 _LABEL = re.compile(
     r"(?:¶|\b(?:paras?|paragraphs?|pages?|pp?|exhibits?|exs?|counts?|objects?|items?|questions?|"
     r"lines?|forms?|nos?|figs?|tables?|schedules?|rules?|FRE|FRCP|FRCrP|articles?|arts?|footnotes?|"
-    r"notes?|apartment|apt|room|suite|unit|step|tab|doc|ECF|dkt|form)\b\.?)\s*$",
+    r"notes?|\d{1,2}\s+use|apartment|apt|room|suite|unit|step|tab|doc|ECF|dkt|form)\b\.?)\s*$",
     re.IGNORECASE,
 )
 
@@ -89,7 +92,11 @@ _NAME_AFTER = re.compile(
     rf"\s+(?:{_STATES})\s+(?:Code|Laws|Statutes)"
 )
 # Sections of the Code have no dot, stroke or colon, nor two dashes: 893.13, 5/18-1, 2C:15-1.
-_FOREIGN = re.compile(r"\d+[A-Za-z]{0,3}(?:[.:]\d|/\d+-\d|[-‐‑‒–—−]\d+[A-Za-z]?[-‐‑‒–—−.]\d)")
+# Nor is the volume of a report of cases a section: §550 U.S. 544.
+_FOREIGN = re.compile(
+    r"\d+\s+(?:U\.\s?S\.|S\.\s?Ct\.|F\.\s?(?:\dd|4th|Supp))|"
+    r"\d+[A-Za-z]{0,3}(?:[.:]\d|/\d+-\d|[-‐‑‒–—−]\d+[A-Za-z]?[-‐‑‒–—−.]\d)"
+)
 
 # Sections that everybody names by number alone; a charge or a term shows which code it is.
 _BY_NUMBER = (
@@ -98,11 +105,11 @@ _BY_NUMBER = (
         18,
     ),
     (re.compile(r"841\((?:a\)\([12]|b\)\()"), 21),
-    (re.compile(r"132[456]\("), 8),
+    (re.compile(r"132[456]\b"), 8),
     (re.compile(r"58(?:41|45|61|71)\b|720[1-7]\b"), 26),
 )
 _EVERYDAY = re.compile(
-    r"8(?:\(a\))?\s+[a-z]|198[135]\b|10\(b\)|10b|8\(a\)\(|"
+    r"8(?:\(a\))?(?=[\s.,;:)]+\S|\.$)|7\(a\)\s+(?:SBA|loans?)|198[135]\b|10\(b\)|10b|8\(a\)\(|"
     r"22(?:41|54|55)(?:\([a-z]\))?\s+(?:motions?|petitions?|relief|habeas|proceedings?|claims?)|"
     r"504\s+(?:plans?|accommodations?)|1031\s+exchange|(?:179|199A)\s+deduction|230\s+immunity|"
     r"702\s+(?:surveillance|collection)|301\s+permit|529\s+plans?|125\s+(?:plans?|cafeteria)|"
@@ -151,13 +158,13 @@ def law_before(before: str, bare: bool) -> int | None:
 def _names_law(before: str) -> bool:
     if _UNITED_STATES_CODE.search(before):
         return False
-    initials = _INITIALS.search(before)
+    near = before[-48:]
+    initials = _INITIALS.search(near)
     return (
         (initials is not None and not re.match(r"U\.\s?S\.", initials.group()))
-        or (_ANY_ACRONYM.search(before) is not None and before.upper() != before)
-        or any(
-            pattern.search(before) for pattern in (_NAME, _ACRONYM, _DIVISION, _STATE, _PUBLIC_LAW)
-        )
+        or (_ANY_ACRONYM.search(near) is not None and before.upper() != before)
+        or any(name.search(near) for name in (_NAME, _ACRONYM, _DIVISION, _SPONSORS, _STATE))
+        or _PUBLIC_LAW.search(before) is not None
     )
 
 

@@ -35,9 +35,12 @@ _SECTION = re.compile(rf"(?<![\w§])(?P<sign>{_SIGN})\s*(?=\d)", re.IGNORECASE)
 _OF_TITLE = re.compile(
     r",?\s+(?:(?:of\s+)?title\s+(?P<title>\d{1,2})\b|of\s+this\s+title)", re.IGNORECASE
 )
-_BARE = re.compile(r"(?<![\w.$§–-])(?=\d{2,4}[A-Za-z]?\((?:[a-z]|\d{1,2})\))")
+_BARE = re.compile(r"(?<![\w.$§–-])(?=(?:16|\d{3,4}[A-Za-z]?)\((?:[a-z]|\d{1,2})\))")
 
-_NUMBER = re.compile(r"(?P<digits>\d{1,5})(?P<letters>[A-Za-z]{0,3})(?![A-Za-z0-9])(?!\s+ed\b)")
+_NUMBER = re.compile(
+    r"(?P<digits>\d{1,5})(?P<letters>(?:(?!and\b|or\b)[A-Za-z]{1,3})?)"
+    r"(?!(?!and\b|or\b)[A-Za-z0-9])(?!\s+ed\b)"
+)
 _NUMBER_TAIL = re.compile(
     rf"{DASH}\s?(?P<digits>\d{{1,5}})(?P<letters>[A-Za-z]{{0,2}})(?![A-Za-z0-9])"
 )
@@ -64,6 +67,8 @@ _NOTE = re.compile(r"\s+notes?\b(?!\s+\d)", re.IGNORECASE)
 _ET_SEQ = re.compile(r",?\s+et\.?\s+seqq?\b\.?", re.IGNORECASE)
 #: a section without a title in a new sentence is of the title named last when it is so near
 _CLOSE = 30
+#: what no words around a section name
+_UNNAMED = -2
 #: characters before a section that can name its law
 _BEFORE = 80
 
@@ -131,11 +136,11 @@ def _is_plural(sign: str) -> bool:
 class _List:
     """One citation's list of members, read from its first number on."""
 
-    def __init__(self, text: str, prefix: re.Match[str], title: int) -> None:
+    def __init__(self, text: str, prefix: re.Match[str], title: int, app: bool = False) -> None:
         groups = {"before": None, "app": None, "sign": "", **prefix.groupdict()}
         self.text, self.title = text, title
-        self.app = bool(groups["before"] or groups["app"])
-        self.plural = _is_plural(groups["sign"])
+        self.app = app or bool(groups["before"] or groups["app"])
+        self.plural = _is_plural(groups["sign"] or "")
         self.found: list[Reference] = []
         self.end = prefix.end()
         if self._number(prefix.start(), prefix.end()):
@@ -186,7 +191,9 @@ class _List:
             return False
         short = tail["digits"]
         number = int(short) if letters or len(short) == 1 else _completed(digits, short)
-        return (number, tail["letters"]) <= (int(digits), letters)
+        if len(short) == 1:
+            return number <= int(digits)
+        return (number, tail["letters"]) < (int(digits), letters)
 
     def _next(self) -> bool:
         joint = _JOINT.match(self.text, self.end)
@@ -236,13 +243,13 @@ class _List:
     def _close_range(self, before: Reference) -> None:
         last = self.found[-1]
         # 2241-44: the second number leaves out the digits that it shares with the first.
-        first_number = re.search(r"§ (\d+)$", before.key)
-        last_number = re.search(r"§ (\d+)$", last.key)
+        first_number = re.search(r"§ (\d+)[A-Za-z]?$", before.key)
+        last_number = re.search(r"§ (\d+)([A-Za-z]?)$", last.key)
         if first_number and last_number and not before.subdivisions:
-            first, short = first_number.group(1), last_number.group(1)
+            first, (short, letter) = first_number.group(1), last_number.groups()
             if len(short) < len(first):
                 whole = str(_completed(first, short))
-                last = replace(last, key=statute_key(self.title, whole, app=self.app))
+                last = replace(last, key=statute_key(self.title, whole, letter, self.app))
                 self.found[-1] = last
         self.found[-2] = replace(before, through=last.full_key)
 
@@ -278,6 +285,7 @@ class _Reader:
         self.text, self.typed = text, typed
         self.end = 0
         self._law: int | None = None
+        self._app = False
         self._number = 0
         self._seen: dict[str, int] = {}
         self._same_sentence = False
@@ -293,47 +301,55 @@ class _Reader:
             return self._take(members, laws.OTHER if _TWO_TITLES.search(before) else title)
         return self._untitled(prefix)
 
-    def _name(self, law: int, end: int, number: int = 0) -> list[Reference]:
+    def _name(self, law: int, end: int, number: int = 0, app: bool = False) -> list[Reference]:
         """Note that a law was named; no reference comes of that."""
-        self._law, self._number = law, number
+        self._law, self._number, self._app = law, number, app
         self._same_sentence, self._scanned = True, end
         return []
 
-    def _take(self, members: _List, law: int) -> list[Reference]:
-        """The members as sections of a law; of a law outside the Code none."""
+    def _take(self, members: _List, law: int, named: bool = True) -> list[Reference]:
+        """The members as sections of a law; of a law outside the Code none.
+
+        ``named``: the text says which law, so that sections after it can be of the same.
+        """
         if not members.found:
             return []
         self.end = max(self.end, members.end)
-        self._name(law, members.end, number_of(members.found[-1].key)[0])
+        if named:
+            number, _ = number_of(members.found[-1].key)
+            self._name(law, members.end, number, members.app)
         for member in members.found:
             self._seen[member.key.partition("§ ")[2]] = law
         return members.found if law else []
 
     def _untitled(self, prefix: re.Match[str]) -> list[Reference]:
-        start, at = prefix.start(), prefix.end()
         members = _List(self.text, prefix, laws.TITLE_18)
         if not members.found:
             return []
         self.end = max(self.end, members.end)
         of_title = _OF_TITLE.match(self.text, members.end)
         if of_title is not None and prefix.re is not _BARE:
-            law = int(of_title["title"] or laws.TITLE_18)
-            if law != laws.TITLE_18:
-                members = _List(self.text, prefix, law)
+            other = int(of_title["title"] or laws.TITLE_18)
+            if other != laws.TITLE_18:
+                members = _List(self.text, prefix, other)
             if of_title["title"]:
                 members.of_title(of_title)
-            return self._take(members, law)
+            return self._take(members, other)
         if not self.typed:
             return []
-        found = self._law_of(prefix, members)
-        if found is None:
+        law = self._law_of(prefix, members)
+        known: int | None = None
+        if law == _UNNAMED:
+            known = laws.title_by_number(self.text, prefix.end())
+            law = known or self._law_by_place(members)
+        if law is None:
             return []
-        if found not in (laws.OTHER, laws.TITLE_18):
-            members = _List(self.text, prefix, found)
-        return self._take(members, found)
+        if law not in (laws.OTHER, laws.TITLE_18):
+            members = _List(self.text, prefix, law, self._app and law == self._law)
+        return self._take(members, law, named=known is None)
 
     def _law_of(self, prefix: re.Match[str], members: _List) -> int | None:
-        """The law of a section without a title; none for what is no section of a law."""
+        """The law that the words around a section name; none for what is no section of a law."""
         start, at = prefix.start(), prefix.end()
         bare = prefix.re is _BARE
         other, named = laws.law_after(self.text, members.end)
@@ -349,7 +365,7 @@ class _Reader:
         word = not bare and prefix["sign"][:1].lower() == "s"
         if laws.is_everyday(self.text, at, word, bare):
             return None
-        return laws.title_by_number(self.text, at) or self._law_by_place(members)
+        return _UNNAMED
 
     def _law_by_place(self, members: _List) -> int:
         """The law named before: for the same section, in the same sentence, or Title 18."""
@@ -357,7 +373,7 @@ class _Reader:
         seen = self._seen.get(first.key.partition("§ ")[2])
         if seen is not None:
             return seen
-        if self._law in (None, laws.TITLE_18):
+        if self._law is None or self._law == laws.TITLE_18:
             return laws.TITLE_18
         start = first.span[0]
         if self._same_sentence:

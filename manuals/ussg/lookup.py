@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from manuals.library.lookup import NEAREST, joint_head, match_keys, with_nearest
 from manuals.model.reference import Reference
@@ -14,15 +14,15 @@ from manuals.ussg.statute_index import PREFIX, StatuteIndex
 def match(manual: Manual, reference: Reference) -> Match | None:
     """A guideline by its keys; a statute by the rows of Appendix A that hold it."""
     if reference.kind == "statute":
-        return _rows(manual, reference.key, reference.subdivisions)
+        return _rows(manual, reference)
     found = match_keys(manual, reference.candidates)
     if found is None and reference.kind == "appendix_a":
-        return _rows(manual, reference.key.removeprefix(PREFIX), reference.subdivisions)
+        return _rows(manual, replace(reference, key=reference.key.removeprefix(PREFIX)))
     return found
 
 
-def _rows(manual: Manual, statute: str, subdivisions: Sequence[str]) -> Match | None:
-    found = StatuteIndex(manual).rows(statute, subdivisions)
+def _rows(manual: Manual, reference: Reference) -> Match | None:
+    found = StatuteIndex(manual).rows_of(reference)
     return Match(manual, found.rows, 0 if found.exact else 1) if found.rows else None
 
 

@@ -19,11 +19,21 @@ from manuals.uscode.enumeration import lead
 from manuals.ussg.blocks import Block
 from manuals.ussg.blocks import blocks as group_blocks
 from manuals.ussg.citations import group_key
+from manuals.ussg.headings import (
+    CHAPTER,
+    DIVISION,
+    GUIDELINE,
+    HEADING,
+    NOTE,
+    PART,
+    SUBPART,
+    caption,
+    lead_in,
+    title_case,
+)
 from manuals.ussg.layout import Row, Sizes, measure, rows
 from manuals.ussg.levels import Levels
-from manuals.ussg.ranks import CHAPTER, DIVISION, GUIDELINE, HEADING, NOTE, PART, SUBPART
 from manuals.ussg.tail import read_appendix
-from manuals.ussg.titles import caption, lead_in, title_case
 from tam.errors import EditionConflict, UnrecognisedFile
 
 #: subsections are kept as sections to this depth: (b), (b)(4), (b)(4)(A)

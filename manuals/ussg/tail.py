@@ -11,9 +11,8 @@ from manuals.model.sections import Note
 from manuals.pdf.lines import columns
 from manuals.ussg.appendix_a import StatuteRow, guideline_refs, split_condition, statute_rows
 from manuals.ussg.blocks import Block
+from manuals.ussg.headings import CHAPTER, DIVISION, title_case
 from manuals.ussg.layout import CELLS, Row
-from manuals.ussg.ranks import CHAPTER, DIVISION
-from manuals.ussg.titles import title_case
 
 if TYPE_CHECKING:
     from manuals.ussg.manual import Reader

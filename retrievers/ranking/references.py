@@ -68,7 +68,7 @@ def references_in(query: str) -> tuple[Reference, ...]:
 
 def _keys(reference: Reference) -> Iterator[str]:
     """Keys to look for, from what was named upwards."""
-    if reference.kind == "statute" and not reference.sources:
+    if reference.only_in_appendix:
         yield from (f"Appendix A > {key}" for key in reference.candidates)
         return
     yield from reference.candidates
@@ -102,7 +102,20 @@ def _chunks_of(
                 rows.sort(key=lambda row: (place.get(row, len(place)), row))
                 editions.append([(row, key) for row in rows])
                 break
+        editions.append(_inside(reference, rows_by_key, allowed))
     return list(_turns(editions))
+
+
+def _inside(
+    reference: Reference, rows_by_key: Mapping[str, Sequence[int]], allowed: Allowed
+) -> list[_Named]:
+    """The chunks of what stands between the ends of a range."""
+    if not reference.through:
+        return []
+    head = "Appendix A > " if reference.only_in_appendix else ""
+    keys = {key.removeprefix(head): key for key in rows_by_key if key.startswith(head)}
+    found = [keys[key] for key in reference.inside(keys)]
+    return [(row, key) for key in found for row in rows_by_key[key] if row in allowed]
 
 
 def _titled(index: StoredIndex, query: str, allowed: Allowed) -> list[list[_Named]]:
