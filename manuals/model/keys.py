@@ -36,7 +36,7 @@ EXAMPLES = (
 
 # One character for one, so that places in the text stay: full width forms (E11.22 as typed in a
 # Chinese or Japanese text) as plain ones, characters without a width as spaces.
-_PLAIN = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
+_PLAIN: dict[int, int | str] = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
 _PLAIN |= dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), " ")
 
 
