@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A reference to a unit of a manual, in normal form.
