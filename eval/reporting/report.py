@@ -19,10 +19,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tam
 from eval.golds.gold import qrels_of
 from eval.measuring.measures import MEASURES
 from eval.queries.trec import Qrel, RunRow, write_jsonl, write_qrels, write_run
+from tam._version import __version__
 from tam.files import replacing, sha256_file, write_json
 from tam.tables import columns
 
@@ -111,7 +111,7 @@ def report_of(evaluation: Evaluation, index: Index, inputs: Mapping[str, Path]) 
     if search["reranker"]:
         search["reranker"] = Path(search["reranker"]).name
     return {
-        "tam": tam.__version__,
+        "tam": __version__,
         "query_set": {**asdict(evaluation.info), "dropped": dict(evaluation.info.dropped)},
         "inputs": {
             what: {"name": path.name, "sha256": sha256_file(path)}

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 
-import tam
 from chunkers.model.chunk import Chunk
 from chunkers.model.store import write_chunks
 from indexers.building.expansion import EXPANDED_WITH, expansions
@@ -44,6 +43,7 @@ from indexers.legs.tokenise import TokenOptions
 from manuals.library.editions import Library, load_library
 from manuals.library.store import edition_record
 from manuals.model.sections import Corpus, Edition
+from tam._version import __version__
 from tam.errors import BadOption, IndexError_, ManualError
 from tam.files import replacing_folder, sha256_file, write_json
 from tam.progress import progress
@@ -171,7 +171,7 @@ class _Job:
         """One sha256 over everything that decides the content of the index."""
         record = {
             "format": FORMAT,
-            "tool": tam.__version__,
+            "tool": __version__,
             "code": code_version(),
             "settings": self.settings.record(),
             "encoder": encoder.fingerprint if encoder else None,
@@ -266,7 +266,7 @@ class _Job:
         with self._stage("checksums"):
             manifest = Manifest(
                 corpus=self.corpus,
-                tool=tam.__version__,
+                tool=__version__,
                 code=code_version(),
                 inputs=inputs,
                 sample=self.sample,

@@ -20,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import tam
 from eval.ablation.reporting.figures import Drawn, figures, write_figures
 from eval.ablation.reporting.results import write_results
 from eval.ablation.reporting.summary import Row, Summary, Worst, summarise
@@ -49,6 +48,7 @@ from eval.reporting.html import (
     write_page,
 )
 from eval.reporting.report import number
+from tam._version import __version__
 from tam.files import write_json, write_text
 
 #: longest text of a query that is shown
@@ -286,7 +286,7 @@ def record(summary: Summary) -> dict[str, Any]:
     built = summary.run.built
     info = summary.run.info
     return {
-        "tam": tam.__version__,
+        "tam": __version__,
         "title": study.title,
         "mode": study.mode,
         "seed": study.seed,
