@@ -14,8 +14,8 @@ from eval.reporting.report import GOLDS
 from tam.errors import BadCases, BadOption
 
 
-def read_outcomes(folder: Path, query_id: str) -> list[dict[str, Any]]:
-    """The outcomes of one query. Raises ``BadOption`` when the evaluation has no such query."""
+def read_diagnoses(folder: Path, query_id: str) -> list[dict[str, Any]]:
+    """The diagnoses of one query. Raises ``BadOption`` when the evaluation has no such query."""
     path = folder / GOLDS
     if not path.is_file():
         raise BadCases(f"{folder}: no evaluation here; make one with  tam eval --out {folder}")
@@ -34,7 +34,7 @@ def read_outcomes(folder: Path, query_id: str) -> list[dict[str, Any]]:
 
 
 def explain_lines(rows: Sequence[dict[str, Any]], k: int) -> Iterator[str]:
-    """The outcomes as text, what is in the top k sections first."""
+    """The diagnoses as text, what is in the top k sections first."""
     top = [row for row in rows if row["found"] and _rank(row) <= k]
     yield f"{rows[0]['query_id']}: {len(top)} of {len(rows)} golds in the top {k}"
     for row in sorted(rows, key=lambda row: (row["found"] is None, _rank(row), row["key"])):

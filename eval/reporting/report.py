@@ -28,7 +28,7 @@ from tam.tables import columns
 
 if TYPE_CHECKING:
     from eval.golds.coverage import Coverage
-    from eval.measuring.evaluate import Evaluation, Group
+    from eval.measuring.evaluate import Evaluation, GroupMeans
     from eval.measuring.views import View
     from retrievers.search.index import Index
 
@@ -57,7 +57,7 @@ def write_evaluation(
     if "chunks" in evaluation.views:
         rows = chunk_qrels(evaluation.views["chunks"], coverage)
         write_qrels(folder / "qrels.chunks.trec", list(rows))
-    write_jsonl(folder / GOLDS, (outcome.to_json() for outcome in evaluation.outcomes))
+    write_jsonl(folder / GOLDS, (diagnosis.to_json() for diagnosis in evaluation.diagnoses))
     _write_per_query(folder / PER_QUERY, evaluation)
     write_json(folder / REPORT, report_of(evaluation, index, inputs or {}))
 
@@ -145,7 +145,7 @@ def report_of(evaluation: Evaluation, index: Index, inputs: Mapping[str, Path]) 
     }
 
 
-def _group(evaluation: Evaluation, group: Group) -> dict[str, Any]:
+def _group(evaluation: Evaluation, group: GroupMeans) -> dict[str, Any]:
     scores = zip(evaluation.scores, group.means, group.low, group.high, strict=True)
     return {
         "by": group.by,
@@ -203,7 +203,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.0f}" if value > 10 else f"{value:.{digits}f}"
 
 
-def _cell(group: Group, at: int, interval: bool = True) -> str:
+def _cell(group: GroupMeans, at: int, interval: bool = True) -> str:
     mean = number(group.means[at])
     if not interval:
         return mean

@@ -219,9 +219,9 @@ def explain(query_id: str, folder: Path, k: int, as_json: bool) -> None:
     Example:
       tam eval explain 9000001 --out out/hybrid
     """
-    from eval.reporting.explain import explain_lines, read_outcomes
+    from eval.reporting.explain import explain_lines, read_diagnoses
 
-    rows = read_outcomes(folder, query_id)
+    rows = read_diagnoses(folder, query_id)
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
     else:

@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from eval.ablation.reporting.figures import Drawn, figures, write_figures
 from eval.ablation.reporting.results import write_results
-from eval.ablation.reporting.summary import Row, Summary, Worst, summarise
+from eval.ablation.reporting.summary import CellSummary, Summary, Worst, summarise
 from eval.ablation.reporting.tables import (
     ARROWS,
     about,
@@ -216,7 +216,7 @@ def record(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _cell(summary: Summary, at: int, row: Row) -> dict[str, Any]:
+def _cell(summary: Summary, at: int, row: CellSummary) -> dict[str, Any]:
     labels = summary.study.labels
     scores: dict[str, Any] = {}
     for place, label in enumerate(labels):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval.ablation.reporting.summary import Row, Summary
+from eval.ablation.reporting.summary import CellSummary, Summary
 from eval.ablation.spec.axes import AXES, shown
 from eval.reporting.report import number
 from tam.tables import columns
@@ -62,12 +62,12 @@ def entry(summary: Summary, row: int, measure: int) -> Entry:
     )
 
 
-def interval(row: Row, measure: int) -> str:
+def interval(row: CellSummary, measure: int) -> str:
     """The interval of a mean."""
     return f"[{number(float(row.low[measure]))}, {number(float(row.high[measure]))}]"
 
 
-def _of_first(row: Row) -> tuple[str, str, str]:
+def _of_first(row: CellSummary) -> tuple[str, str, str]:
     if not row.against:
         return interval(row, 0), "", ""
     first = row.against[0]

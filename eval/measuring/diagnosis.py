@@ -24,7 +24,7 @@ from eval.measuring.judged import ViewName
 from retrievers.search.index import Index, Ranking
 
 if TYPE_CHECKING:
-    from eval.measuring.evaluate import Job
+    from eval.measuring.evaluate import EvaluationPlan
     from eval.measuring.views import View
 
 Reason = Literal["", "not indexed", "other year", "no shared term", "too deep"]
@@ -41,7 +41,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Diagnosis:
     """What became of one gold.
 
     ``found`` is the first chunk that covers it and ``section_rank`` its rank among sections (0
@@ -59,7 +59,7 @@ class Outcome:
     other_year: Place | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The gold's fields and the outcome, for ``golds.jsonl``. No text of the query."""
+        """The gold's fields and the diagnosis, for ``golds.jsonl``. No text of the query."""
         gold = self.gold
         row: dict[str, Any] = {
             name: getattr(gold, name)
@@ -77,27 +77,27 @@ class Outcome:
         return row
 
 
-def outcomes_of(
+def diagnose(
     index: Index,
     coverage: Coverage,
-    job: Job,
+    plan: EvaluationPlan,
     rankings: Sequence[Ranking],
     views: Mapping[ViewName, View],
-) -> Iterator[Outcome]:
-    """The outcomes of a job's golds in the order of its queries, those that are missing last."""
+) -> Iterator[Diagnosis]:
+    """The diagnoses of a plan's golds in the order of its queries, those that are missing last."""
     section_ranks = _section_ranks(views)
-    searched = [set(each.editions or ()) for each in job.filters]
-    for query, ranking, editions in zip(job.queries, rankings, searched, strict=True):
+    searched = [set(each.editions or ()) for each in plan.filters]
+    for query, ranking, editions in zip(plan.queries, rankings, searched, strict=True):
         rows = ranking.rows.tolist()
         place = {row: rank for rank, row in enumerate(rows, 1)}
         lost: list[Gold] = []
-        for gold in job.golds[query.query_id]:
+        for gold in plan.golds[query.query_id]:
             held = [row for row in coverage.rows(gold) if row in place]
             if held:
                 row = min(held, key=place.__getitem__)
                 nearest = _nearest(index, ranking, gold.source)
                 found = _place(index, ranking, row, place[row])
-                yield Outcome(
+                yield Diagnosis(
                     gold,
                     found=found,
                     section_rank=section_ranks.get((query.query_id, gold.section), 0),
@@ -107,8 +107,8 @@ def outcomes_of(
                 lost.append(gold)
         if lost:
             yield from _lost(index, coverage, query.text, lost, ranking, editions)
-    for gold, status in job.missing:
-        yield Outcome(gold, "not indexed", MISSING[status])
+    for gold, status in plan.missing:
+        yield Diagnosis(gold, "not indexed", MISSING[status])
 
 
 def _section_ranks(views: Mapping[ViewName, View]) -> dict[tuple[str, str], int]:
@@ -149,7 +149,7 @@ def _lost(
     golds: Sequence[Gold],
     ranking: Ranking,
     searched: set[str],
-) -> Iterator[Outcome]:
+) -> Iterator[Diagnosis]:
     chunks = index.stored.chunks
     rows = ranking.rows.tolist()
     sources = [chunks.sources[code] for code in chunks.source_codes[ranking.rows].tolist()]
@@ -182,7 +182,7 @@ def _lost(
                 reason, detail = "no shared term", "no chunk of it has a word of the query"
             else:
                 reason, detail = "too deep", f"below the {len(rows)} chunks retrieved"
-        yield Outcome(gold, reason, detail, nearest=nearest, other_year=other_year)
+        yield Diagnosis(gold, reason, detail, nearest=nearest, other_year=other_year)
 
 
 def _sharing(index: Index, coverage: Coverage, text: str, golds: Sequence[Gold]) -> set[int]:
