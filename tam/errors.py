@@ -9,7 +9,7 @@ TamError
  ├── BadReference           what was typed is not a reference to any manual
  ├── UnknownKey             a well-formed reference that the edition does not hold
  ├── UnknownYear            no edition of that year is here
- ├── IndexError_            an index folder is missing, damaged, newer or of another encoder
+ ├── BadIndex               an index folder is missing, damaged, newer or of another encoder
  ├── BadOption              a value for an option or argument is not allowed
  ├── BadCases               a case, query, gold, run or qrels file is not as documented
  ├── StudyError             an ablation study's file is wrong
@@ -87,7 +87,7 @@ class UnknownYear(TamError):
     """No edition of the year asked for is here; the message lists those that are."""
 
 
-class IndexError_(TamError):
+class BadIndex(TamError):
     """An index folder is missing, damaged, of a newer format, or built with another encoder."""
 
 

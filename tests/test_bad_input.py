@@ -28,7 +28,7 @@ from indexers.folder.damage import blaming, load_array
 from manuals.library.discover import discover
 from manuals.model.keys import LONGEST, find_references, parse_reference
 from manuals.model.xmlsafe import parse_xml
-from tam.errors import BadCases, BadOption, BadReference, DamagedFile, IndexError_, one_line
+from tam.errors import BadCases, BadIndex, BadOption, BadReference, DamagedFile, one_line
 from tam.files import write_text
 
 Run = Callable[..., tuple[int, str, str]]
@@ -319,7 +319,7 @@ def test_arrays_cut_off(tmp_path: Path, cut: int) -> None:
     data = (tmp_path / "a.npy").read_bytes()
     for mapped in (False, True):
         (tmp_path / "a.npy").write_bytes(data[:cut])
-        with pytest.raises(IndexError_, match=r"a\.npy: missing or damaged"):
+        with pytest.raises(BadIndex, match=r"a\.npy: missing or damaged"):
             load_array(tmp_path / "a.npy", mapped)
 
 
@@ -327,7 +327,7 @@ def test_array_head_that_is_no_python(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(10))
     data = (tmp_path / "a.npy").read_bytes()
     (tmp_path / "a.npy").write_bytes(data.replace(b"(10,)", b"(10, "))
-    with pytest.raises(IndexError_, match="damaged"):
+    with pytest.raises(BadIndex, match="damaged"):
         load_array(tmp_path / "a.npy")
 
 
@@ -379,7 +379,7 @@ def test_blaming(built: Path, tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), blaming(tmp_path / "legal"):
         _ = 1 // 0
     (tmp_path / "legal" / "bm25" / "data.npy").write_bytes(b"")
-    with pytest.raises(IndexError_, match=r"bm25/data\.npy"), blaming(tmp_path / "legal"):
+    with pytest.raises(BadIndex, match=r"bm25/data\.npy"), blaming(tmp_path / "legal"):
         _ = 1 // 0
 
 

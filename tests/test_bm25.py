@@ -15,7 +15,7 @@ from rank_bm25 import BM25Okapi, BM25Plus
 
 from indexers.legs.bm25 import DELTA, Bm25, RankBm25, build_bm25
 from indexers.legs.tokenise import Tokeniser, TokenOptions
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 from tam.settings import BM25_VARIANTS
 
 TEXTS = [body(seed, 10 + seed % 40) for seed in range(60)] + ["", "922(g)(1) of 922"]
@@ -160,8 +160,8 @@ def test_a_missing_or_damaged_file(tmp_path: Path, name: str) -> None:
     made(tmp_path)
     path = tmp_path / name
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(IndexError_, match="damaged"):
+    with pytest.raises(BadIndex, match="damaged"):
         Bm25(tmp_path, PLAIN)
     path.unlink()
-    with pytest.raises(IndexError_, match="build the index again"):
+    with pytest.raises(BadIndex, match="build the index again"):
         Bm25(tmp_path, PLAIN)

@@ -22,7 +22,7 @@ from indexers.folder.opened import open_folder
 from indexers.folder.verify import verify
 from manuals.library.editions import Library
 from manuals.model.sections import Edition, Manual
-from tam.errors import BadOption, DamagedFile, IndexError_, ManualError
+from tam.errors import BadIndex, BadOption, DamagedFile, ManualError
 from tam.settings import BuildSettings, settings_of
 
 HASH = BuildSettings(encoder="hash")
@@ -169,9 +169,9 @@ def test_without_vectors(tmp_path: Path) -> None:
     index = open_folder(result.path)
     assert not index.has_dense
     assert not (result.path / "dense").exists()
-    with pytest.raises(IndexError_, match="without vectors"):
+    with pytest.raises(BadIndex, match="without vectors"):
         _ = index.dense
-    with pytest.raises(IndexError_, match="without vectors"):
+    with pytest.raises(BadIndex, match="without vectors"):
         index.encoder()
     assert verify(result.path) == []
 
@@ -230,7 +230,7 @@ def test_a_build_that_stops_leaves_the_old_index(
         raise error
 
     monkeypatch.setattr("indexers.building.build.write_manifest", fail)
-    expected = IndexError_ if isinstance(error, OSError) else KeyboardInterrupt
+    expected = BadIndex if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as raised:
         build(library(), tmp_path, replace(HASH, k1=2.0))
     if isinstance(error, OSError):
@@ -256,7 +256,7 @@ def test_an_index_moved_aside_by_a_kill_is_put_back(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(IndexError_, match="cannot be written"):
+    with pytest.raises(BadIndex, match="cannot be written"):
         build(library(), tmp_path / "file", HASH)
 
 
@@ -334,7 +334,7 @@ def test_a_model_of_another_fingerprint(tmp_path: Path) -> None:
     record = json.loads(path.read_bytes())
     record["encoder"]["fingerprint"] = "0" * 64
     path.write_text(json.dumps(record))
-    with pytest.raises(IndexError_, match="built with hash of fingerprint 000000000000"):
+    with pytest.raises(BadIndex, match="built with hash of fingerprint 000000000000"):
         open_folder(result.path).encoder()
 
 
@@ -352,7 +352,7 @@ def test_a_model_of_another_fingerprint(tmp_path: Path) -> None:
 def test_manifests_that_cannot_be_read(tmp_path: Path, written: str | None, message: str) -> None:
     if written is not None:
         (tmp_path / "manifest.json").write_text(written)
-    with pytest.raises(IndexError_, match=message) as raised:
+    with pytest.raises(BadIndex, match=message) as raised:
         open_folder(tmp_path)
     assert "\n" not in str(raised.value)
 
@@ -363,13 +363,13 @@ def test_an_index_of_another_version_is_not_called_damaged(tmp_path: Path) -> No
     path = result.path / "manifest.json"
     written = json.loads(path.read_text())
     path.write_text(json.dumps({**written, "settings": {**written["settings"], "hue": 1}}))
-    with pytest.raises(IndexError_, match=r"another version of tam.*hue.*build it again"):
+    with pytest.raises(BadIndex, match=r"another version of tam.*hue.*build it again"):
         open_folder(result.path)
     for part, file in (("bm25", "bm25/blocks.npy"), ("dense", "dense/spans.npy")):
         files = {name: digest for name, digest in written["files"].items() if name != file}
         path.write_text(json.dumps({**written, "files": files}))
         (result.path / file).unlink()
-        with pytest.raises(IndexError_, match=rf"older format .* without {file}\); build it again"):
+        with pytest.raises(BadIndex, match=rf"older format .* without {file}\); build it again"):
             getattr(open_folder(result.path), part)
 
 
@@ -449,10 +449,10 @@ def test_a_table_that_disagrees(tmp_path: Path) -> None:
     [result] = build(library(), tmp_path, HASH)
     other = build(library({("ussg", 2025): [body(1)]}), tmp_path / "other", HASH)[0]
     (result.path / "chunks.parquet").write_bytes((other.path / "chunks.parquet").read_bytes())
-    with pytest.raises(IndexError_, match="1 chunks, but the manifest says 8"):
+    with pytest.raises(BadIndex, match="1 chunks, but the manifest says 8"):
         _ = open_folder(result.path).chunks.ids
     (result.path / "chunks.parquet").write_bytes(b"PAR1")
-    with pytest.raises(IndexError_, match="missing or damaged"):
+    with pytest.raises(BadIndex, match="missing or damaged"):
         _ = open_folder(result.path).chunks.ids
 
 
@@ -461,7 +461,7 @@ def test_parts_of_two_builds_are_not_mixed(tmp_path: Path) -> None:
     index = open_folder(result.path)
     assert index.bm25.scores("lantern").any()
     build(library(), tmp_path, replace(HASH, k1=2.0))
-    with pytest.raises(IndexError_, match="built anew while it was open"):
+    with pytest.raises(BadIndex, match="built anew while it was open"):
         _ = index.dense
     assert open_folder(result.path).dense.vectors.any()
 

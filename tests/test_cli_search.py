@@ -15,7 +15,7 @@ from searchable import legal_chunks, legal_index, make_chunk, make_index, make_s
 from manuals.library.store import save_manual
 from retrievers.search.index import Index
 from tam.cli.search import LONGEST_QUERY, search
-from tam.errors import BadOption, IndexError_, TamError, UnknownKey, UnknownYear
+from tam.errors import BadIndex, BadOption, TamError, UnknownKey, UnknownYear
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_errors(
 
 
 def test_no_index_names_the_next_step(tmp_path: Path, root: Path) -> None:
-    with pytest.raises(IndexError_, match="no index is built here; run  make indexes"):
+    with pytest.raises(BadIndex, match="no index is built here; run  make indexes"):
         call(tmp_path, "bank")
     with pytest.raises(BadOption, match="an index of legal, not of icd"):
         call(root / "legal", "bank", "--corpus", "icd")

@@ -19,7 +19,7 @@ from indexers.legs.tokenise import Tokeniser, TokenOptions
 from manuals.library.editions import Library, open_manuals
 from retrievers.search.index import Index, open_index
 from retrievers.search.settings import SearchSettings
-from tam.errors import BadOption, IndexError_
+from tam.errors import BadIndex, BadOption
 from tam.settings import BuildSettings
 
 YEAR = 2025
@@ -188,7 +188,7 @@ def test_statistics_by_source_need_a_variant_without_constants() -> None:
 
 
 def test_an_index_without_lines_says_so(sample_icd_index: Path) -> None:
-    with pytest.raises(IndexError_, match="built without lines"):
+    with pytest.raises(BadIndex, match="built without lines"):
         open_index(sample_icd_index).search("abscess", retriever="bm25_lines")
 
 

@@ -20,7 +20,7 @@ from manuals.model.sections import Manual
 from retrievers.ranking.links import WEIGHTS
 from retrievers.search.index import Index, open_index
 from retrievers.search.settings import Filter, SearchSettings
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 from tam.settings import BuildSettings
 
 YEAR = 2025
@@ -238,7 +238,7 @@ def test_an_index_without_links_says_so(icd: Index, tmp_path: Path) -> None:
     stored = open_folder(icd.path)
     files = {name: digest for name, digest in stored.manifest.files.items() if "links" not in name}
     stored.manifest = replace(stored.manifest, files=files)
-    with pytest.raises(IndexError_, match="without a link table"):
+    with pytest.raises(BadIndex, match="without a link table"):
         Index(stored).search("abscess", links="on")
     assert Index(stored).search("abscess")
 

@@ -14,7 +14,7 @@ from searchable import legal_index, make_chunk, make_index
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index, Ranking, open_index
 from retrievers.search.settings import RETRIEVERS, Filter, SearchSettings
-from tam.errors import BadOption, IndexError_, TamError
+from tam.errors import BadIndex, BadOption, TamError
 from tam.settings import BM25_VARIANTS, BuildSettings
 
 QUERIES = [
@@ -243,7 +243,7 @@ def test_errors_of_batches(index: Index) -> None:
 
 def test_an_index_without_vectors(tmp_path: Path) -> None:
     index = legal_index(tmp_path / "legal", dense=False)
-    with pytest.raises(IndexError_, match="without vectors"):
+    with pytest.raises(BadIndex, match="without vectors"):
         index.search("bank")
     assert index.search("bank", k=1, retriever="bm25")[0].citation in ("18 U.S.C. § 1344", "§2B1.1")
 
@@ -255,13 +255,13 @@ def test_an_index_of_another_encoder(tmp_path: Path) -> None:
     record["encoder"]["fingerprint"] = "0" * 64
     manifest.write_text(json.dumps(record), "utf-8")
     index = open_index(tmp_path / "legal")
-    with pytest.raises(IndexError_, match="fingerprint"):
+    with pytest.raises(BadIndex, match="fingerprint"):
         index.search("bank")
     assert index.search("bank", retriever="bm25")
 
 
 def test_no_index(tmp_path: Path) -> None:
-    with pytest.raises(IndexError_, match="tam build"):
+    with pytest.raises(BadIndex, match="tam build"):
         open_index(tmp_path / "legal")
 
 

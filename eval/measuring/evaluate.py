@@ -277,7 +277,7 @@ def evaluate(
 ) -> Evaluation:
     """Search all queries of a set and measure what was found.
 
-    Raises ``BadOption`` for a bad k or retriever, and ``IndexError_``.
+    Raises ``BadOption`` for a bad k or retriever, and ``BadIndex``.
     """
     settings = settings or EvalSettings()
     scores = standard_scores(settings.ks, settings.budgets, settings.views)

@@ -44,7 +44,7 @@ from manuals.library.editions import Library, load_library
 from manuals.library.store import edition_record
 from manuals.model.sections import Corpus, Edition
 from tam._version import __version__
-from tam.errors import BadOption, IndexError_, ManualError
+from tam.errors import BadIndex, BadOption, ManualError
 from tam.files import replacing_folder, sha256_file, write_json
 from tam.progress import progress
 from tam.settings import BuildSettings
@@ -84,7 +84,7 @@ def build(
 
     Vectors are kept in ``cache``, by default ``out/.cache``.
     An edition that cannot be parsed is left out with a line on stderr, unless ``strict``. Raises
-    ``BadOption``, ``ManualError`` when nothing is left, and ``IndexError_`` when the folder cannot
+    ``BadOption``, ``ManualError`` when nothing is left, and ``BadIndex`` when the folder cannot
     be written; an index that was there stays as it was.
     """
     settings = settings or BuildSettings()
@@ -100,7 +100,7 @@ def build(
         try:
             results.append(job.run())
         except OSError as error:
-            raise IndexError_(
+            raise BadIndex(
                 f"{out / corpus}: the index cannot be written ({error.strerror or error}); "
                 f"nothing was changed there: free space or choose another folder with --out"
             ) from error
@@ -185,7 +185,7 @@ class _Job:
         """The manifest of the index in place when it was built from the same inputs."""
         try:
             manifest = read_manifest(self.path)
-        except IndexError_:
+        except BadIndex:
             return None
         if manifest.inputs != inputs:
             return None

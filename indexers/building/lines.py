@@ -35,7 +35,7 @@ from indexers.legs.bm25 import Bm25, Floats, QueryRule, build_bm25
 from indexers.legs.dense import DenseRows
 from indexers.legs.tokenise import TokenOptions
 from manuals.model.sections import Manual, Section
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 #: the folder of lines in an index folder
 LINES = "lines"
@@ -103,14 +103,14 @@ def build_lines(folder: Path, lines: Sequence[Sequence[str]], blocks: Sequence[i
 
 
 class LineRows:
-    """The opened lines of an index. Raises ``IndexError_`` when a file is missing."""
+    """The opened lines of an index. Raises ``BadIndex`` when a file is missing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
             self.starts: npt.NDArray[np.int64] = np.load(folder / "starts.npy", allow_pickle=False)
         except (OSError, ValueError) as error:
-            raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
+            raise BadIndex(f"{folder}: damaged ({error}); build the index again") from error
 
     @cached_property
     def grams(self) -> Bm25:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tam.errors import IndexError_, TamError
+from tam.errors import BadIndex, TamError
 
 # numpy reads a file's head as Python source and lets through what its tokeniser raises.
 _DAMAGE = (OSError, ValueError, EOFError, TokenError, SyntaxError, OverflowError, MemoryError)
@@ -20,14 +20,14 @@ _DAMAGE = (OSError, ValueError, EOFError, TokenError, SyntaxError, OverflowError
 def load_array(path: Path, mapped: bool = False) -> npt.NDArray[Any]:
     """The array of a ``.npy`` file, without pickle; ``mapped`` leaves it on disk.
 
-    Raises ``IndexError_`` when the file is missing or damaged.
+    Raises ``BadIndex`` when the file is missing or damaged.
     """
     try:
         array: npt.NDArray[Any] = np.load(
             path, mmap_mode="r" if mapped else None, allow_pickle=False
         )
     except _DAMAGE as error:
-        raise IndexError_(f"{path}: missing or damaged ({error}); build the index again") from error
+        raise BadIndex(f"{path}: missing or damaged ({error}); build the index again") from error
     return array
 
 
@@ -36,7 +36,7 @@ def blaming(*folders: Path) -> Iterator[None]:
     """Say that an index is damaged when that is why the block fails as nobody foresaw.
 
     Opening an index checks no sha256, which would read all of it. Only when something breaks are
-    the files checked; raises ``IndexError_`` naming the first one that is not as it was written.
+    the files checked; raises ``BadIndex`` naming the first one that is not as it was written.
     """
     try:
         yield
@@ -48,7 +48,7 @@ def blaming(*folders: Path) -> Iterator[None]:
         for folder in folders:
             fault = next(changed_files(folder), None)
             if fault is not None:
-                raise IndexError_(
+                raise BadIndex(
                     f"{folder}: damaged ({fault}); build it again with  tam build"
                 ) from error
         raise

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexers.folder.manifest import EditionRows
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 #: the table's file in an index folder
 LINKS = "links.parquet"
@@ -128,7 +128,7 @@ class LinkTable:
         try:
             return parquet.read_table(self.path, memory_map=True)
         except (OSError, ArrowInvalid) as error:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: missing or damaged ({error}); build the index again"
             ) from error
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manuals.model.sections import Corpus, ManualFile
-from tam.errors import BadOption, IndexError_
+from tam.errors import BadIndex, BadOption
 from tam.files import write_json
 from tam.settings import BuildSettings, settings_of
 
@@ -105,20 +105,20 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of an index folder.
 
-    Raises ``IndexError_`` when it is missing, damaged or of another format.
+    Raises ``BadIndex`` when it is missing, damaged or of another format.
     """
     path = folder / NAME
     if not path.is_file():
         what = "the folder has no manifest.json" if folder.is_dir() else "there is no such folder"
-        raise IndexError_(f"{folder}: not an index ({what}); make one with  tam build")
+        raise BadIndex(f"{folder}: not an index ({what}); make one with  tam build")
     try:
         record: dict[str, Any] = json.loads(path.read_bytes())
         found = record.pop("format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise IndexError_(f"{path}: damaged ({_short(error)}); build it again") from error
+        raise BadIndex(f"{path}: damaged ({_short(error)}); build it again") from error
     if found != FORMAT:
         age = "newer" if isinstance(found, int) and found > FORMAT else "older"
-        raise IndexError_(
+        raise BadIndex(
             f"{folder}: index format {found}, but this version of tam reads format {FORMAT}; "
             + ("update tam" if age == "newer" else "build it again")
         )
@@ -126,7 +126,7 @@ def read_manifest(folder: Path) -> Manifest:
         return _manifest_of(record)
     except (KeyError, TypeError, ValueError, BadOption) as error:
         # Readable, and yet not what this version writes.
-        raise IndexError_(
+        raise BadIndex(
             f"{path}: built by another version of tam, or damaged ({_short(error)}); build it again"
         ) from error
 

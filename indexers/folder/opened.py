@@ -26,7 +26,7 @@ from indexers.folder.table import CHUNKS, ChunkTable
 from indexers.legs.bm25 import Bm25, RankBm25
 from indexers.legs.dense import DenseRows
 from indexers.legs.tokenise import TokenOptions
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 if TYPE_CHECKING:
     from indexers.encoders.base import Encoder
@@ -89,7 +89,7 @@ class StoredIndex:
 
     @cached_property
     def dense(self) -> DenseRows:
-        """The vectors; ``IndexError_`` when the index was built without an encoder."""
+        """The vectors; ``BadIndex`` when the index was built without an encoder."""
         self._encoder_record()
         self._check_unchanged()
         self._check_format(f"dense/{name}" for name in DENSE_FILES)
@@ -98,7 +98,7 @@ class StoredIndex:
     def encoder(self) -> Encoder:
         """The encoder that built the vectors, for queries. torch loads when it first encodes.
 
-        Raises ``IndexError_`` when the model here is not the one that built the index.
+        Raises ``BadIndex`` when the model here is not the one that built the index.
         """
         return self._encoder
 
@@ -109,7 +109,7 @@ class StoredIndex:
         record = self._encoder_record()
         encoder = open_encoder(record.name, dtype=record.dtype, batch_size=record.batch_size)
         if encoder.fingerprint != record.fingerprint:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built with {record.name} of fingerprint "
                 f"{record.fingerprint[:12]}, but the model here has {encoder.fingerprint[:12]}; "
                 f"build the index again or bring back that model"
@@ -119,7 +119,7 @@ class StoredIndex:
     def _encoder_record(self) -> Any:
         record = self.manifest.encoder
         if record is None:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built without vectors; search it with the retriever bm25, "
                 f"or build it again with an encoder"
             )
@@ -152,7 +152,7 @@ class StoredIndex:
         """A file that the build never made is no damage."""
         for file in files:
             if self.manifest.files and file not in self.manifest.files:
-                raise IndexError_(
+                raise BadIndex(
                     f"{self.path}: of an older format (built by tam {self.manifest.tool} without "
                     f"{file}); build it again"
                 )
@@ -160,7 +160,7 @@ class StoredIndex:
     def _check_unchanged(self) -> None:
         """Parts that load late must be of the same build as those before."""
         if _stamp(self.path) != self._stamp:
-            raise IndexError_(f"{self.path}: built anew while it was open; open it again")
+            raise BadIndex(f"{self.path}: built anew while it was open; open it again")
 
 
 def _stamp(folder: Path) -> tuple[int, int]:
@@ -174,7 +174,7 @@ def _stamp(folder: Path) -> tuple[int, int]:
 def open_folder(path: Path | str) -> StoredIndex:
     """Open an index folder.
 
-    Raises ``IndexError_`` when it is missing, damaged or of another format.
+    Raises ``BadIndex`` when it is missing, damaged or of another format.
     """
     folder = Path(path)
     return StoredIndex(folder, read_manifest(folder))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from chunkers.model.chunk import Chunk
 from indexers.folder.manifest import EditionRows
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 #: the table's file in an index folder
 CHUNKS = "chunks.parquet"
@@ -211,11 +211,11 @@ class ChunkTable:
         try:
             file = parquet.ParquetFile(self.path, memory_map=True)
         except (OSError, ArrowInvalid) as error:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: missing or damaged ({error}); build the index again"
             ) from error
         if file.metadata.num_rows != len(self):
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: {file.metadata.num_rows} chunks, but the manifest says "
                 f"{len(self)}; build the index again"
             )

@@ -21,7 +21,7 @@ _SHOWN = 20
 def verify(path: Path | str) -> list[str]:
     """The faults of an index, one line each; none for a sound one.
 
-    Raises ``IndexError_`` when the folder is no index at all or its manifest cannot be read.
+    Raises ``BadIndex`` when the folder is no index at all or its manifest cannot be read.
     """
     index = open_folder(path)
     faults = list(changed_files(index.path))

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from indexers.folder.damage import load_array
 from indexers.legs.tokenise import Tokeniser, TokenOptions
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 from tam.progress import progress
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class Bm25:
             self._indices = self._mapped("indices.npy")
             vocabulary = (folder / "vocabulary.txt").read_bytes().decode("utf-8")
         except (OSError, ValueError) as error:
-            raise IndexError_(f"{folder}: damaged ({error}); build the index again") from error
+            raise BadIndex(f"{folder}: damaged ({error}); build the index again") from error
         self.vocabulary = vocabulary.split("\n")[:-1]
         self._numbers = {term: number for number, term in enumerate(self.vocabulary)}
         if (
@@ -385,8 +385,8 @@ class Bm25:
         if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= rows):
             raise self._disagree()
 
-    def _disagree(self) -> IndexError_:
-        return IndexError_(f"{self.folder}: damaged (its files disagree); build the index again")
+    def _disagree(self) -> BadIndex:
+        return BadIndex(f"{self.folder}: damaged (its files disagree); build the index again")
 
     @cached_property
     def _block_sizes(self) -> npt.NDArray[np.int64]:

@@ -11,7 +11,7 @@ from indexers.folder.manifest import NAME
 from retrievers.search.hits import Hit
 from retrievers.search.index import Clock, Index, Ranking, open_index
 from retrievers.search.settings import Filter, SearchSettings
-from tam.errors import BadOption, BadReference, IndexError_, TamError, UnknownKey, UnknownYear
+from tam.errors import BadIndex, BadOption, BadReference, TamError, UnknownKey, UnknownYear
 
 #: where ``tam build`` puts its indexes: one folder for each corpus
 DEFAULT_ROOT = Path("indexes")
@@ -29,7 +29,7 @@ class Found:
 def open_built(root: Path = DEFAULT_ROOT, corpus: str | None = None) -> list[Index]:
     """The indexes that are built below ``root``, all or that of one corpus, in order of name.
 
-    Raises ``IndexError_`` when there is none, and as ``open_index``.
+    Raises ``BadIndex`` when there is none, and as ``open_index``.
     """
     if corpus is not None and corpus not in CORPORA:
         raise BadOption(f"corpus {corpus!r} is not known; choose one of {', '.join(CORPORA)}")
@@ -37,7 +37,7 @@ def open_built(root: Path = DEFAULT_ROOT, corpus: str | None = None) -> list[Ind
     found = [open_index(root / name) for name in names if (root / name / NAME).is_file()]
     if not found:
         what = f"{corpus} index" if corpus else "index"
-        raise IndexError_(
+        raise BadIndex(
             f"{root}: no {what} is built here; run  make indexes  "
             f"(or  tam build --manuals DIR), or name another place with --index"
         )

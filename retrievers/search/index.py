@@ -32,7 +32,7 @@ from retrievers.search.settings import (
     SearchSettings,
     YearFilter,
 )
-from tam.errors import BadOption, IndexError_
+from tam.errors import BadIndex, BadOption
 
 if TYPE_CHECKING:
     from chunkers.model.chunk import Chunk
@@ -107,7 +107,7 @@ class Index:
         ``year``, ``as_of``, ``source``, ``under`` and ``notes`` are explained at ``Filter``, the options
         (``retriever``, ``fusion``, ``query_mode``, ...) at ``SearchSettings``. Fewer than k come
         back when fewer are allowed or, with BM25 alone, share a term with the query. Raises
-        ``BadOption``, ``UnknownYear``, ``UnknownKey``, ``BadReference`` and ``IndexError_``.
+        ``BadOption``, ``UnknownYear``, ``UnknownKey``, ``BadReference`` and ``BadIndex``.
         """
         wanted = Filter(year=year, as_of=as_of, source=source, under=under, notes=notes)
         return self.search_many([query], k, filters=wanted, settings=settings, **options)[0]
@@ -210,16 +210,16 @@ class Index:
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise BadOption(f"k {k!r} is not allowed; give a whole number from 1")
         if settings.links == "on" and not self.stored.has_links:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built without a link table; build it again, or leave links off"
             )
         if LINE_LEGS.intersection(settings.legs) and not self.stored.has_lines:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built without lines, which the retriever "
                 f"{settings.retriever} needs; choose another, or build with  --lines"
             )
         if DENSE_LEGS.intersection(settings.legs) and not self.stored.has_dense:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built without vectors, which the retriever "
                 f"{settings.retriever} needs; use bm25, or build the index with an encoder"
             )
@@ -283,7 +283,7 @@ def _legs_of(
 def open_index(path: Path | str) -> Index:
     """Open an index folder, such as ``indexes/legal``.
 
-    Raises ``IndexError_`` when it is missing, damaged, of another format or (at the first search
+    Raises ``BadIndex`` when it is missing, damaged, of another format or (at the first search
     that encodes a query) built with another encoder.
     """
     return Index(open_folder(path))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 from tam.settings import (
     BM25_VARIANTS,
     DTYPES,
@@ -151,9 +151,7 @@ def verify(folders: tuple[Path, ...]) -> None:
             )
         bad += bool(faults)
     if bad:
-        raise IndexError_(
-            f"{bad} of {len(folders)} indexes have faults; build again with  tam build"
-        )
+        raise BadIndex(f"{bad} of {len(folders)} indexes have faults; build again with  tam build")
 
 
 def _report(results: list[BuildResult]) -> Iterator[str]:

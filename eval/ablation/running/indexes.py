@@ -19,7 +19,7 @@ from manuals.library.locate import locate_manuals
 from manuals.library.store import edition_record
 from manuals.model.sections import Corpus, Edition
 from retrievers.search.index import Index, open_index
-from tam.errors import IndexError_, ManualError, StudyError
+from tam.errors import BadIndex, ManualError, StudyError
 from tam.files import sha256_text
 from tam.settings import BuildSettings
 
@@ -78,7 +78,7 @@ class Indexes:
     def _fits(self, folder: Path, settings: BuildSettings) -> bool:
         try:
             manifest = read_manifest(folder)
-        except IndexError_:
+        except BadIndex:
             return False
         held = {
             (edition.source, edition.year): tuple(file.sha256 for file in edition.files)
@@ -119,7 +119,7 @@ def open_study_library(
     if manuals is None:
         try:
             return load_library(standard / "manuals"), read_manifest(standard).sample, []
-        except (IndexError_, ManualError):
+        except (BadIndex, ManualError):
             pass
     located = locate_manuals(manuals)
     library = open_manuals(located.folder)
