@@ -14,6 +14,7 @@ from outline_manuals import legal_manuals, small_icd_index, small_legal_index
 
 from eval.golds.coverage import Coverage
 from eval.golds.gold import Gold
+from eval.measuring.diagnosis import Diagnosis, Place
 from eval.measuring.evaluate import EvalSettings, Evaluation, evaluate, plan_evaluation
 from eval.measuring.views import RankedQuery, chunks_view, sections_view
 from eval.queries.preparation import Wanted, prepare
@@ -415,6 +416,43 @@ def test_eval_from_the_command_line(tmp_path: Path) -> None:
     assert "1: " in result.output
     assert "golds in the top 8" in result.output
     assert "Guilty" not in result.output
+    assert "are private and not kept here" in result.output
+    shown = ("--out", tmp_path / "a", "--index", folder, "--queries", cases)
+    result = tam("eval", "explain", "1", *shown)
+    assert isinstance(result.exception, BadOption) and "add --show-private" in str(result.exception)
+    result = tam("eval", "explain", "1", *shown, "--show-private")
+    assert "Guilty under 18 U.S.C. § 922(g)(1)" in result.output
+    result = tam("eval", "explain", "1", "--out", tmp_path / "a", "--show-private")
+    assert "name the file of the queries" in str(result.exception)
+    other = tmp_path / "other.csv"
+    other.write_text(cases.read_text(encoding="utf-8") + "4,More.,1\n", encoding="utf-8")
+    result = tam("eval", "explain", "1", *shown[:-1], other, "--show-private")
+    assert "not the file that was evaluated" in str(result.exception)
+
+
+def test_compare_and_explain_show_the_texts_of_a_public_set(tmp_path: Path) -> None:
+    index = small_legal_index(tmp_path / "index")
+    stored(index)
+    entry = (Query("q", "zebra", 2025), [("title18", 2025, S924)])
+    found = (Query("q", "prison", 2025), entry[1])
+    for name, each in (("a", entry), ("b", found)):
+        query_set = replace(a_set(each), info=SetInfo("made", private=False))
+        written(index, tmp_path / name, query_set)
+    result = tam("eval", "compare", tmp_path / "a", tmp_path / "b", "--index", index.path)
+    assert "  q  0.000 -> 1.000\n      prison\n" in result.output
+    assert f"      title18/2025/{S924}  rank - -> 1: 18 U.S.C. § 924 P" in result.output
+    result = tam("eval", "explain", "q", "--out", tmp_path / "b", "--index", tmp_path / "none")
+    assert "no text of golds" in result.output and "    prison\n" in result.output
+
+
+def test_explain_says_what_a_link_or_a_reference_brought() -> None:
+    gold = Gold("q", "title18", 2025, S924)
+    for by, words in (("link", " by link ("), ("reference", " by reference ("), ("search", "2 (")):
+        found = Diagnosis(gold, found=Place("c", 2, {"bm25": 3}, by), section_rank=2)
+        assert Diagnosis.from_json(found.to_json()) == found
+        assert f"chunk c at rank {'2' if by != 'search' else ''}{words}" in "\n".join(
+            explain_lines([found], 8)
+        )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from eval.golds.coverage import MISSING, Coverage
 from eval.golds.gold import Gold
 from eval.measuring.judged import ViewName
 from retrievers.search.index import Index, Ranking
+from tam.records import from_json, to_json
 
 if TYPE_CHECKING:
     from eval.measuring.evaluate import EvaluationPlan
@@ -32,7 +33,8 @@ Reason = Literal["", "not indexed", "other year", "no shared term", "too deep"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A retrieved chunk: its id, rank from 1, and its rank in each leg that ranked it."""
+    """A retrieved chunk: its id, rank from 1, its rank in each leg that ranked it, and whether a
+    search, a reference or a link brought it."""
 
     chunk_id: str
     rank: int
@@ -58,23 +60,20 @@ class Diagnosis:
     nearest: Place | None = None
     other_year: Place | None = None
 
+    @property
+    def rank(self) -> int:
+        """Its rank among sections, else that of the chunk that covers it; 0 when not found."""
+        return self.section_rank or (self.found.rank if self.found else 0)
+
     def to_json(self) -> dict[str, Any]:
-        """The gold's fields and the diagnosis, for ``golds.jsonl``. No text of the query."""
-        gold = self.gold
-        row: dict[str, Any] = {
-            name: getattr(gold, name)
-            for name in ("query_id", "source", "year", "key", "grade", "origin", "note")
-        }
-        row |= {"reason": self.reason, "detail": self.detail, "section_rank": self.section_rank}
-        for name in ("found", "nearest", "other_year"):
-            place: Place | None = getattr(self, name)
-            row[name] = place and {
-                "chunk_id": place.chunk_id,
-                "rank": place.rank,
-                "legs": dict(place.legs),
-                "found_by": place.found_by,
-            }
-        return row
+        """The gold's fields and the rest in one object, for ``golds.jsonl``. No text."""
+        row = to_json(self)
+        return {**row.pop("gold"), **row}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Diagnosis:
+        """What ``to_json`` gave. Raises ``ValueError``."""
+        return from_json(cls, {"gold": row, **row})
 
 
 def diagnose(
@@ -128,8 +127,7 @@ def _place(index: Index, ranking: Ranking, row: int, rank: int) -> Place:
             at = np.flatnonzero(each.rows == row)
             if len(at):
                 legs[name] = min(legs.get(name, int(at[0]) + 1), int(at[0]) + 1)
-    found_by = "reference" if row in ranking.referenced else "search"
-    return Place(index.stored.chunks.ids[row], rank, legs, found_by)
+    return Place(index.stored.chunks.ids[row], rank, legs, ranking.found_by(row))
 
 
 def _nearest(index: Index, ranking: Ranking, source: str) -> Place | None:
