@@ -391,6 +391,27 @@ PARTS: dict[str, Callable[[Workload], list[Measurement]]] = {
 }
 
 
+def _measured(
+    names: Sequence[str], manuals: Path | None, settings: BuildSettings, work: Path | None
+) -> list[Measurement]:
+    """The rows of some parts. A part whose manuals are not among those given is left out; a
+    folder that holds none, or a part that fails, ends all."""
+    from manuals.library.editions import open_manuals
+
+    if manuals is not None and not open_manuals(manuals).editions:
+        raise BadOption(f"{manuals}: no manual is in this folder; give another with --manuals")
+    rows: list[Measurement] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        workload = Workload(manuals, settings, work or Path(temporary))
+        for name in names:
+            print(f"bench: {name}", file=sys.stderr)
+            try:
+                rows.extend(PARTS[name](workload))
+            except BadOption as error:
+                print(f"bench: {name} left out: {error}", file=sys.stderr)
+    return rows
+
+
 @click.command()
 @click.option("--manuals", type=click.Path(path_type=Path), help="Folder of official manuals.")
 @click.option("--only", multiple=True, type=click.Choice(list(PARTS)), help="Only these parts.")
@@ -406,18 +427,14 @@ def main(
     preset: str,
     work: Path | None,
 ) -> None:
-    """Measure and print a table; exit with 1 when a target is missed."""
+    """Measure and print a table; exit with 1 when a target is missed, 2 for a mistake."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    settings = BuildSettings(encoder=encoder, dtype=dtype, preset=preset)
-    with tempfile.TemporaryDirectory() as temporary:
-        workload = Workload(manuals, settings, work or Path(temporary))
-        rows: list[Measurement] = []
-        for name in only or PARTS:
-            print(f"bench: {name}", file=sys.stderr)
-            try:
-                rows.extend(PARTS[name](workload))
-            except BadOption as error:
-                print(f"bench: {name} left out: {error}", file=sys.stderr)
+    try:
+        settings = BuildSettings(encoder=encoder, dtype=dtype, preset=preset)
+        rows = _measured(only or tuple(PARTS), manuals, settings, work)
+    except TamError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        sys.exit(2)
     head = ("what", "tam", "other", "found", "at least / most", "")
     lines = [(*row[:5], "" if row.reached else "MISSED") for row in rows]
     print(columns((head, *lines), right=(1, 2, 3, 4)))

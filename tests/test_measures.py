@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -211,6 +212,9 @@ def test_columns() -> None:
 
 
 def test_every_measure_says_what_it_is() -> None:
-    for measure in MEASURES.values():
-        assert measure.sentence.endswith(".")
-        assert measure.citation
+    for name, measure in MEASURES.items():
+        assert measure.name == name
+        assert len(measure.sentence.split()) > 4 and measure.sentence[0].isupper(), name
+        assert measure.sentence.endswith("."), name
+        # An author, a title and a year, or the tool whose definition it is.
+        assert re.search(r"\b(19|20)\d\d\b|trec_eval|ours|this project", measure.citation), name
