@@ -153,7 +153,8 @@ def bm25(workload: Workload) -> list[Measurement]:
     import bm25s
     from rank_bm25 import BM25Okapi
 
-    from indexers.legs.bm25 import Bm25, build_bm25
+    from indexers.legs.bm25.matrix import build_bm25
+    from indexers.legs.bm25.scores import Bm25
     from indexers.legs.tokenise import TokenOptions
 
     texts, options = workload.chunk_texts, TokenOptions()
@@ -198,7 +199,7 @@ def dense(workload: Workload) -> list[Measurement]:
     """One year of five, 100 queries at once, the best 100 of each, against FAISS's own filter."""
     import faiss
 
-    from indexers.legs.dense import DenseRows, write_dense
+    from indexers.legs.dense.rows import DenseRows, write_dense
 
     count, dim, k = 30_000, 384, 100
     generator = np.random.default_rng(7)

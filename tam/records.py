@@ -93,9 +93,11 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def to_json(record: Any) -> Any:
     """A record (dataclass, NamedTuple or pydantic model) as JSON values, by its types."""
-    return _adapter(type(record)).dump_python(record, mode="json")
+    kind: Any = type(record)
+    return _adapter(kind).dump_python(record, mode="json")
 
 
 def from_json(kind: type[T], value: Any) -> T:
     """The record that ``to_json`` gave. Raises ``pydantic.ValidationError``, a ``ValueError``."""
-    return cast(T, _adapter(kind).validate_python(value))
+    wanted: Any = kind
+    return cast(T, _adapter(wanted).validate_python(value))

@@ -22,7 +22,8 @@ import tam.cli
 from eval.queries.cases import parse_codes
 from eval.queries.query_sets import read_query_set
 from eval.reporting.comparison import read_per_query
-from indexers.folder.damage import blaming, load_array
+from indexers.folder.damage import load_array
+from indexers.folder.verify import naming_damage
 from manuals.library.discover import discover
 from manuals.model.keys import LONGEST, find_references, parse_reference
 from manuals.model.xmlsafe import parse_xml
@@ -355,13 +356,13 @@ def test_manifest_with_rows_that_cannot_be(
     assert_one_line(run("search", "gun", "--index", tmp_path / "legal"), "manifest.json", "build")
 
 
-def test_blaming(built: Path, tmp_path: Path) -> None:
+def test_naming_damage(built: Path, tmp_path: Path) -> None:
     """An unforeseen failure is the index's fault only when a file of it was changed."""
     shutil.copytree(built / "legal", tmp_path / "legal")
-    with pytest.raises(ZeroDivisionError), blaming(tmp_path / "legal"):
+    with pytest.raises(ZeroDivisionError), naming_damage(tmp_path / "legal"):
         _ = 1 // 0
     (tmp_path / "legal" / "bm25" / "data.npy").write_bytes(b"")
-    with pytest.raises(BadIndex, match=r"bm25/data\.npy"), blaming(tmp_path / "legal"):
+    with pytest.raises(BadIndex, match=r"bm25/data\.npy"), naming_damage(tmp_path / "legal"):
         _ = 1 // 0
 
 

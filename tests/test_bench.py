@@ -27,7 +27,7 @@ def test_window_texts_are_those_of_the_index(sample_legal_index: Path) -> None:
         (edition.source, edition.year): edition.windows for edition in index.manifest.editions
     }
     encoded = index.encoder().encode_documents([text for texts in of.values() for text in texts])
-    assert (encoded == index.dense.vectors).all()
+    assert (encoded == index.ranker("dense").rows.vectors).all()
 
 
 @pytest.mark.parametrize("made", [True, False])

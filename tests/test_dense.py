@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexers.legs.dense import DenseRows, write_dense
+from indexers.legs.dense.rows import DenseRows, write_dense
 from tam.errors import BadIndex
 
 CHUNKS, DIM = 120, 16
@@ -116,7 +116,7 @@ def test_no_slices_is_all(rows: DenseRows) -> None:
 
 def test_many_queries_are_cut_into_blocks(rows: DenseRows, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rows.scores(queries(50))
-    monkeypatch.setattr("indexers.legs.dense._CELLS", 1000)
+    monkeypatch.setattr("indexers.legs.dense.rows._CELLS", 1000)
     np.testing.assert_allclose(rows.scores(queries(50)), whole, atol=1e-6)
 
 

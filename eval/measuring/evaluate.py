@@ -289,7 +289,8 @@ def evaluate(
         [query.text for query in plan.queries],
         settings.chunks,
         filters=plan.filters,
-        settings=settings.search,
+        # Golds are of one year: no other year's text stands for theirs.
+        settings=settings.search.with_options({"collapse": "off"}),
         cache=cache,
         clock=clock,
     )

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chunkers.model.chunk import Chunk
+from indexers.folder.damage import unreadable
 from indexers.folder.manifest import EditionRows
 from tam.errors import BadIndex
 
@@ -211,9 +212,7 @@ class ChunkTable:
         try:
             file = parquet.ParquetFile(self.path, memory_map=True)
         except (OSError, ArrowInvalid) as error:
-            raise BadIndex(
-                f"{self.path}: missing or damaged ({error}); build the index again"
-            ) from error
+            raise unreadable(self.path, error) from error
         if file.metadata.num_rows != len(self):
             raise BadIndex(
                 f"{self.path}: {file.metadata.num_rows} chunks, but the manifest says "

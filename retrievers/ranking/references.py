@@ -30,12 +30,12 @@ import numpy.typing as npt
 
 from indexers.folder.opened import StoredIndex
 from indexers.folder.table import title_words
+from indexers.legs.model import Allowed
+from indexers.legs.ranking import RankedRows, Rows
 from manuals.icd10cm.codes import undotted
 from manuals.model.keys import Reference, find_references, parse_reference
 from manuals.model.units import unit_key
 from retrievers.ranking.collapse import Collapse
-from retrievers.ranking.ranks import Ranked, Rows
-from retrievers.search.filters import Allowed
 from tam.errors import BadReference
 
 PER_REFERENCE = 4
@@ -178,7 +178,7 @@ def place_references(referenced: Sequence[int], searched: Sequence[int], long: b
 
 
 def descending_scores(
-    rows: Sequence[int], named: Sequence[int], found: Ranked
+    rows: Sequence[int], named: Sequence[int], found: RankedRows
 ) -> npt.NDArray[np.float64]:
     """Scores of placed rows that never ascend: the search's own; before its first hit one more for each place,
     and a reference between two hits gets the least number above the lower one, at most the

@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tam.errors import BadIndex
-from tam.settings import (
-    BM25_VARIANTS,
-    DTYPES,
-    PRESETS,
-    STATISTICS,
-    STEMMERS,
-    STOPWORDS,
-    BuildSettings,
-)
+from tam.options import click_options
+from tam.settings import BuildSettings
 
 if TYPE_CHECKING:
     from indexers.building.build import BuildResult
-
-_DEFAULTS = BuildSettings()
 
 #: corpus -> (query, what it should find) to try on a new index
 EXAMPLES = {
@@ -45,54 +36,15 @@ EXAMPLES = {
     type=click.Choice(["icd", "legal"]),
     help="Build only this one; may be given twice.  [default: what the manuals hold]",
 )
-@click.option("--preset", type=click.Choice(PRESETS), default=_DEFAULTS.preset, show_default=True)
-@click.option(
-    "--encoder",
-    default=_DEFAULTS.encoder,
-    show_default=True,
-    metavar="NAME",
-    help="A sentence-transformers model or folder; 'hash' or 'wordllama' need no torch.",
-)
+@click_options(BuildSettings)
 @click.option("--no-dense", is_flag=True, help="BM25 only, without vectors.")
-@click.option(
-    "--windows",
-    type=click.Choice(["on", "off"]),
-    default="on",
-    show_default=True,
-    help="Embed long chunks as overlapping windows, or cut them off as the paper does.",
-)
-@click.option("--overlap", type=int, default=_DEFAULTS.overlap, show_default=True, metavar="TOKENS")
-@click.option("--target", type=int, default=_DEFAULTS.target, show_default=True, metavar="TOKENS")
-@click.option("--bound", type=int, default=_DEFAULTS.bound, show_default=True, metavar="TOKENS")
-@click.option("--dtype", type=click.Choice(DTYPES), default=_DEFAULTS.dtype, show_default=True)
-@click.option("--batch-size", type=int, default=_DEFAULTS.batch_size, show_default=True)
-@click.option(
-    "--bm25", "variant", type=click.Choice(BM25_VARIANTS), default="lucene", show_default=True
-)
-@click.option("--k1", type=float, default=_DEFAULTS.k1, show_default=True)
-@click.option("--b", type=float, default=_DEFAULTS.b, show_default=True)
-@click.option("--stemmer", type=click.Choice(STEMMERS), default="english", show_default=True)
-@click.option("--stopwords", type=click.Choice(STOPWORDS), default="english", show_default=True)
-@click.option(
-    "--statistics",
-    type=click.Choice(STATISTICS),
-    default="index",
-    show_default=True,
-    help="Of what BM25 takes rarity and mean length.",
-)
-@click.option("--lines", is_flag=True, help="Index each line of a chunk by itself too.")
-@click.option(
-    "--expand-documents", is_flag=True, help="Index chunks with the manuals' own synonyms too."
-)
 @click.option("--offline", is_flag=True, help="Do not fetch manuals.")
 @click.option("--strict", is_flag=True, help="Stop at the first file that is not right.")
 def build(
     manuals: Path | None,
     out: Path,
     corpora: tuple[str, ...],
-    encoder: str,
     no_dense: bool,
-    windows: str,
     offline: bool,
     strict: bool,
     **choices: Any,
@@ -107,9 +59,7 @@ def build(
     Example:
       tam build --manuals ../manuals --preset sections --corpus legal
     """
-    settings = BuildSettings(
-        encoder=None if no_dense else encoder, windows=windows == "on", **choices
-    )
+    settings = BuildSettings(**{**choices, **({"encoder": None} if no_dense else {})})
     from indexers.building.build import build as build_indexes
     from manuals.library.editions import open_manuals
     from manuals.library.locate import locate_manuals

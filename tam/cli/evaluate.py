@@ -11,9 +11,10 @@ import click
 
 from manuals.model.sections import SOURCES
 from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
+from retrievers.search.settings import SearchSettings
 from tam.cli.columns import case_columns, column_options, year_table_columns
-from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption
+from tam.options import click_options
 
 POLICY_NAMES = ("exact", "nearest", "in-force", "latest")
 ORIGIN_NAMES = ("given", "code", "cited", "mapped")
@@ -75,7 +76,8 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 @column_options
 @click.option("--depth", type=click.IntRange(1, 10_000), help="Chunks retrieved for each query.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals.")
-@retrieval_options
+# Measuring has a depth of its own, and no text stands for those of other years.
+@click_options(SearchSettings, but=("collapse", "depth"))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for run, qrels and report.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json instead of the table.")
 @click.pass_context
@@ -127,13 +129,13 @@ def _evaluate(
     from eval.measuring.judged import VIEWS
     from eval.queries.preparation import Wanted, prepare
     from eval.reporting.report import report_of, table_lines, write_evaluation
-    from indexers.folder.damage import blaming
+    from indexers.folder.verify import naming_damage
 
     settings = EvalSettings(
         ks=ks,
         budgets=budget,
         views=tuple(name for name in VIEWS if view in (name, "both")),
-        search=search_settings(**chosen),
+        search=SearchSettings(**chosen),
         policy=year_policy,
         year_filter=not no_year_filter,
         sources=source or None,
@@ -152,7 +154,7 @@ def _evaluate(
         _writable(out)
     index = _open(folder, corpus)
     query_set = prepare(index, queries, years, golds, wanted)
-    with blaming(index.path):
+    with naming_damage(index.path):
         coverage = Coverage(index.stored)
         evaluation = run_evaluation(index, query_set, settings, coverage=coverage)
     inputs = {"queries": queries}

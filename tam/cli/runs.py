@@ -11,9 +11,10 @@ import click
 
 from eval.golds.gold import ORIGINS
 from eval.queries.year_policy import POLICIES
+from retrievers.search.settings import SearchSettings
 from tam.cli.columns import case_columns, column_options, year_table_columns
-from tam.cli.retrieval import retrieval_options, search_option_names, search_settings
 from tam.errors import BadOption
+from tam.options import click_options, declared
 
 if TYPE_CHECKING:
     from eval.systems.running.runner import Progress
@@ -87,7 +88,7 @@ SYSTEM_NAMES = (
     show_default=True,
     help="Hits of the one retrieval of single-pass and retrieval-only.",
 )
-@retrieval_options
+@click_options(SearchSettings)
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
@@ -155,10 +156,10 @@ def run_system(system: str, **options: Any) -> int:
 
     options["columns"] = case_columns(options.pop("column"))
     options["year_columns"] = year_table_columns(options["year_columns"])
-    chosen = {name: options.pop(name) for name in search_option_names()}
+    chosen = {name: options.pop(name) for name in declared(SearchSettings)}
     line = _ProgressLine()
     try:
-        ended = start(Start(system=system, search=search_settings(**chosen), **options), line.show)
+        ended = start(Start(system=system, search=SearchSettings(**chosen), **options), line.show)
     finally:
         line.end()
     for note in ended.notes:

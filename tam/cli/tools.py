@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from eval.queries.year_policy import POLICIES
-from retrievers.search.settings import RETRIEVERS, SearchSettings
+from retrievers.search.settings import SearchSettings
 from tam.errors import BadOption
+from tam.options import click_options
 
 if TYPE_CHECKING:
     from eval.systems.tools.books import Shelf
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which edition to take when a manual has none of that year.",
 )
-@click.option("--retriever", type=click.Choice(list(RETRIEVERS)), help="Of the search tools.")
+@click_options(SearchSettings, ("retriever",))
 @click.option(
     "--index",
     "index_dir",
@@ -49,7 +50,7 @@ def tool(
     manuals: Path | None,
     as_json: bool,
     as_list: bool,
-    retriever: str | None,
+    retriever: str,
 ) -> int:
     """Call the tool NAME with its ARGUMENTS, a JSON object, as a model would.
 
@@ -96,7 +97,7 @@ def tool(
 
 
 def _shelf(
-    found: Tool, index_dir: Path | None, manuals: Path | None, policy: str, retriever: str | None
+    found: Tool, index_dir: Path | None, manuals: Path | None, policy: str, retriever: str
 ) -> Shelf:
     """The books of the tool's domain, from an index folder or from the official files."""
     from eval.systems.tools.books import Shelf
@@ -108,5 +109,5 @@ def _shelf(
             raise BadOption("a search tool needs an index; give --index instead of --manuals")
         return Shelf(open_manuals(manuals), found.domain, policy)
     [index] = open_indexes(index_dir or DEFAULT_ROOT, found.domain)
-    settings = SearchSettings(retriever=retriever) if retriever else None
+    settings = SearchSettings(retriever=retriever)
     return Shelf(index.library, found.domain, policy, index, settings)

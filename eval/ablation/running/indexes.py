@@ -61,8 +61,15 @@ class Indexes:
             return _built(standard, new=False)
         folder = self.root / STUDIES / self.name(settings)
         library = self._library()
+        made = [standard, *(built.index.path for built in self._made.values())]
         (result,) = build(
-            library, folder, settings, (self.corpus,), self.sample, cache=self.root / CACHE
+            library,
+            folder,
+            settings,
+            (self.corpus,),
+            self.sample,
+            cache=self.root / CACHE,
+            reuse=made,
         )
         return _built(result.path, result.built)
 
