@@ -14,19 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from eval.golds.coverage import MISSING, Coverage
 from eval.golds.gold import Gold
 from eval.measuring.judged import ViewName
+from eval.measuring.plan import EvaluationPlan
+from eval.measuring.views import View
 from retrievers.search.index import Index, Ranking
 from tam.records import from_json, to_json
-
-if TYPE_CHECKING:
-    from eval.measuring.evaluate import EvaluationPlan
-    from eval.measuring.views import View
 
 Reason = Literal["", "not indexed", "other year", "no shared term", "too deep"]
 

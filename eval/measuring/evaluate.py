@@ -18,6 +18,7 @@ from eval.golds.gold import Gold
 from eval.measuring.diagnosis import Diagnosis, diagnose
 from eval.measuring.judged import VIEWS, Bools, Floats, ViewName
 from eval.measuring.measures import Score, standard_scores
+from eval.measuring.plan import Counts, EvaluationPlan
 from eval.measuring.significance import RESAMPLES, bootstrap
 from eval.measuring.views import RankedQuery, View, chunks_view, sections_view
 from eval.queries.preparation import listed
@@ -82,26 +83,6 @@ class GroupMeans:
     high: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Queries and golds, measured or not, each with the reason.
-
-    ``no_year`` and ``no_edition`` are queries that could not be searched; ``missing`` the golds
-    that the index does not hold, by reason; ``other_sources`` golds of manuals not searched.
-    """
-
-    queries: int
-    measured: int
-    without_golds: int
-    all_missing: int
-    no_year: int
-    no_edition: int
-    found_nothing: int
-    golds: int
-    missing: Mapping[str, int]
-    other_sources: int
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """A retriever's results on a query set. ``values`` [Q, S] are one number for each measured
@@ -122,18 +103,6 @@ class Evaluation:
     def column(self, name: str) -> Floats:
         """[Q] the values of one score, by its name such as ``sections.recall@8``."""
         return self.values[:, [str(score) for score in self.scores].index(name)]
-
-
-@dataclass(frozen=True)
-class EvaluationPlan:
-    """A query set sorted out against one index: what is searched, and what is not and why."""
-
-    queries: tuple[Query, ...]
-    filters: tuple[Filter, ...]
-    golds: Mapping[str, tuple[Gold, ...]]
-    missing: tuple[tuple[Gold, Status], ...]
-    counts: Counts
-    notes: tuple[str, ...]
 
 
 def plan_evaluation(

@@ -11,8 +11,9 @@ from eval.ablation.running.cell_files import CellResult
 from eval.ablation.spec.cells import Cell
 from eval.ablation.spec.study import Study
 from eval.golds.coverage import Coverage
-from eval.measuring.evaluate import EvalSettings, EvaluationPlan, plan_evaluation, ranked_queries
+from eval.measuring.evaluate import EvalSettings, plan_evaluation, ranked_queries
 from eval.measuring.measures import MEASURES, Score
+from eval.measuring.plan import EvaluationPlan
 from eval.measuring.views import View, chunks_view, sections_view
 from eval.queries.query_sets import Query, QuerySet
 from eval.queries.year_policy import choose_editions
