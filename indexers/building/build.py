@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import tam
 from chunkers.model.chunk import Chunk
 from chunkers.model.store import write_chunks
 from indexers.building.context import Context
@@ -48,6 +47,7 @@ from manuals.model.sections import Edition
 from manuals.model.source import SOURCES, check_corpus, in_corpus
 from manuals.model.source import corpora as all_corpora
 from tam.errors import BadIndex, ManualError
+from tam._version import __version__
 from tam.files import replacing_folder, write_json
 from tam.fingerprints import fingerprint
 from tam.progress import progress, stage
@@ -171,7 +171,7 @@ class _CorpusBuild:
         return fingerprint(
             {
                 "format": FORMAT,
-                "tool": tam.__version__,
+                "tool": __version__,
                 "code": shared_code(),
                 "sources": sources_record({edition.source for edition in self.editions}),
                 "settings": self.settings.record(),
@@ -264,7 +264,7 @@ class _CorpusBuild:
         with self._stage("checksums"):
             manifest = Manifest(
                 corpus=self.corpus,
-                tool=tam.__version__,
+                tool=__version__,
                 inputs=inputs,
                 content=content,
                 sample=self.sample,

@@ -93,7 +93,7 @@ def make(
     click.echo(f"{out}: {len(query_set.queries):,} of {info.population:,} queries, seed {seed}")
     click.echo(f"{qrels}: {len(query_set.golds):,} golds")
     if info.dropped:
-        left = ", ".join(f"{number:,} {why}" for why, number in info.dropped)
+        left = ", ".join(f"{number:,} {why}" for why, number in info.dropped.items())
         click.echo(f"left out: {left}")
     for line in (*query_set.notes, *info.warnings(links=True)):
         click.echo(line)

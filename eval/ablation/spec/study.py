@@ -44,7 +44,7 @@ from typing import Any
 
 from eval.ablation.spec.axes import AXES, Value, Values
 from eval.ablation.spec.cells import MODES, Cell, Mode, make_cells
-from eval.ablation.spec.flags import refuse_leaks
+from eval.ablation.spec.validity import refuse_leaks
 from eval.measuring.evaluate import EvalSettings
 from eval.measuring.measures import Score, parse_score
 from eval.queries.known_items.sets import known_item_sets

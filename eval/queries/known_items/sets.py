@@ -176,7 +176,8 @@ def make_queries(
         kind.repeats_gold_text,
         kind.made_from,
         kind.text_from,
-        tuple(sorted(dropped.items())),
+        dict(sorted(dropped.items())),
+        private=False,
     )
     return QuerySet(info, tuple(queries), tuple(golds), tuple(notes))
 
