@@ -21,9 +21,9 @@ import numpy as np
 from eval.golds.coverage import MISSING, Coverage
 from eval.golds.gold import Gold
 from eval.measuring.judged import ViewName
-from manuals.model.section_id import edition_name
 from eval.measuring.plan import EvaluationPlan
 from eval.measuring.views import View
+from manuals.model.section_id import edition_name
 from retrievers.search.index import Index, Ranking
 from tam.records import from_json, to_json
 

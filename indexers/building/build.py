@@ -46,8 +46,8 @@ from manuals.library.store import edition_record
 from manuals.model.sections import Edition
 from manuals.model.source import SOURCES, check_corpus, in_corpus
 from manuals.model.source import corpora as all_corpora
-from tam.errors import BadIndex, ManualError
 from tam._version import __version__
+from tam.errors import BadIndex, ManualError
 from tam.files import replacing_folder, write_json
 from tam.fingerprints import fingerprint
 from tam.progress import progress, stage

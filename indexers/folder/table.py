@@ -14,8 +14,8 @@ import numpy.typing as npt
 from chunkers.model.chunk import Chunk
 from indexers.folder.damage import unreadable
 from indexers.folder.manifest import EditionRows
-from tam.errors import BadIndex
 from manuals.model.source import SOURCES
+from tam.errors import BadIndex
 
 #: the table's file in an index folder
 CHUNKS = "chunks.parquet"

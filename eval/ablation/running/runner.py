@@ -18,8 +18,8 @@ from eval.ablation.running.indexes import Built, Indexes, chosen_editions, open_
 from eval.ablation.running.measuring import CellEvaluator
 from eval.ablation.spec.cells import Cell
 from eval.ablation.spec.study import Study
-from eval.queries.known_items.sets import make_queries
 from eval.ablation.spec.validity import refuse_leaks
+from eval.queries.known_items.sets import make_queries
 from eval.queries.preparation import Wanted, prepare
 from eval.queries.query_sets import QuerySet, SetInfo, read_query_set
 from eval.queries.trec import is_jsonl
