@@ -23,7 +23,8 @@ from retrievers.search.index import Clock, Index
 from retrievers.search.settings import Filter
 
 #: corpus -> month and day that ``as_of`` takes in a query's year: its last day, which for
-#: ICD-10-CM is that of the fiscal year. A Guidelines Manual of November is in force on it.
+#: ICD-10-CM is that of the fiscal year. A Guidelines Manual of November holds for it; Title 18 of
+#: a year is often current a few days later only, and then that day is taken.
 LAST_DAY: Mapping[str, tuple[int, int]] = {"icd": (9, 30), "legal": (12, 31)}
 
 
@@ -49,8 +50,7 @@ class CellEvaluator:
         if kind == "off" or query.year is None:
             return Filter(source=query.source)
         if kind == "as_of":
-            month, day = LAST_DAY[self.study.corpus]
-            return Filter(source=query.source, as_of=date(query.year, month, day))
+            return Filter(source=query.source, as_of=self._day(query.source, query.year))
         editions = choose_editions(
             [(edition.source, edition.year) for edition in self.index.manifest.editions],
             query.year,
@@ -58,6 +58,15 @@ class CellEvaluator:
             (query.source,) if query.source else None,
         )
         return Filter(editions=[edition_name(source, year) for source, year in editions.items()])
+
+    def _day(self, source: str | None, year: int) -> date:
+        """The last day of a year, or the first for which the year's edition of a source holds."""
+        begins = [
+            edition.effective_from
+            for edition in self.index.manifest.editions
+            if (edition.source, edition.year) == (source, year)
+        ]
+        return max([date(year, *LAST_DAY[self.study.corpus]), *begins])
 
     def measure(self, cell: Cell, clock: Clock | None = None) -> CellResult:
         """Search and measure one cell. Raises as ``Index.rank_rows``."""
