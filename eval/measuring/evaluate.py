@@ -20,7 +20,7 @@ from eval.measuring.measures import Score, standard_scores
 from eval.measuring.outcomes import Outcome, outcomes_of
 from eval.measuring.significance import RESAMPLES, bootstrap
 from eval.measuring.views import Ranked, View, chunks_view, sections_view
-from eval.queries.preparation import listed
+from eval.queries.case_files import listed
 from eval.queries.query_sets import Query, QuerySet, SetInfo
 from eval.queries.year_policy import choose_editions
 from retrievers.ranking.legs import LegCache

@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 _DEFAULTS = BuildSettings()
 
-#: corpus -> (query, what it should find) to try on a new index
-EXAMPLES = {
-    "icd": "type 2 diabetes with chronic kidney disease",
-    "legal": "felon with a gun whose serial number was ground off",
-}
-
 
 @click.command()
 @click.option(
@@ -209,8 +203,11 @@ def _command() -> str:
 def _example(result: BuildResult) -> str:
     import shlex
 
+    from eval.domains.model import domains_over
+
     manifest = result.manifest
-    words = f'"{EXAMPLES[manifest.corpus]}" --corpus {manifest.corpus}'
+    query = domains_over(manifest.corpus)[0].example or "what to look for"
+    words = f'"{query}" --corpus {manifest.corpus}'
     years = [edition.year for edition in manifest.editions]
     if result.path.parent != Path("indexes"):
         words += f" --index {shlex.quote(str(result.path))}"

@@ -10,6 +10,7 @@ import numpy as np
 from eval.ablation.running.cell_files import CellResult
 from eval.ablation.spec.cells import Cell
 from eval.ablation.spec.study import Study
+from eval.domains.model import domains_over
 from eval.golds.coverage import Coverage
 from eval.measuring.evaluate import EvalSettings, Job, ranked_queries, sort_out
 from eval.measuring.measures import MEASURES, Score
@@ -19,10 +20,6 @@ from eval.queries.year_policy import choose_editions
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index
 from retrievers.search.settings import Filter
-
-#: corpus -> month and day that ``as_of`` takes in a query's year: its last day, which for
-#: ICD-10-CM is that of the fiscal year. A Guidelines Manual of November is in force on it.
-LAST_DAY: Mapping[str, tuple[int, int]] = {"icd": (9, 30), "legal": (12, 31)}
 
 
 class Bench:
@@ -47,7 +44,8 @@ class Bench:
         if kind == "off" or query.year is None:
             return Filter(source=query.source)
         if kind == "as_of":
-            month, day = LAST_DAY[self.study.corpus]
+            # The last day of the domain's year: what came into force within it counts.
+            month, day = domains_over(self.study.corpus)[0].last_day
             return Filter(source=query.source, as_of=date(query.year, month, day))
         editions = choose_editions(
             [(edition.source, edition.year) for edition in self.index.manifest.editions],

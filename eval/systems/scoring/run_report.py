@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eval.domains.model import Domain
 from eval.reporting.html import (
     Html,
     contents,
@@ -23,13 +24,11 @@ from eval.reporting.html import (
     warning,
 )
 from eval.systems.running.folder import RunFolder
+from eval.systems.scoring.retrieved import failing_stage
 from eval.systems.scoring.score_table import beside, caveats, score_cell, share, unfinished
-from eval.systems.scoring.stages import NEEDED, failing_stage
+from eval.systems.scoring.scored import Scored
+from eval.systems.scoring.scores import Value
 from tam.files import write_text
-
-if TYPE_CHECKING:
-    from eval.systems.scoring.scores import Value
-    from eval.systems.scoring.scoring_command import Scored
 
 #: characters of one step that are shown
 STEP_CHARACTERS = 4_000
@@ -74,7 +73,7 @@ def report_page(scored: Scored, folder: RunFolder) -> str:
     config = scored.config
     sections = ["Scores", "Beside the paper", "Retrieval beside answers", "Effort", "Cases"]
     lead = (
-        f"System {config['system']}, model {config['model'] or 'none'}, {scored.domain} domain, "
+        f"System {config['system']}, model {config['model'] or 'none'}, {scored.domain.name} domain, "
         f"{len(scored.records)} cases, editions {', '.join(config['editions'])}."
     )
     body = [
@@ -83,8 +82,9 @@ def report_page(scored: Scored, folder: RunFolder) -> str:
         heading(sections[0]),
         _scores(scored),
         paragraph(
-            "Values in per cent with 95 % bootstrap intervals over cases (MAE in offense levels, "
-            "over cases with a prediction). A missing prediction is wrong in every other measure."
+            "Values in per cent with 95 % bootstrap intervals over cases (a mean error in its own "
+            "unit, over cases with a prediction). A missing prediction is wrong in every other "
+            "measure."
         ),
         heading(sections[1]),
         *_paper(scored),
@@ -113,11 +113,14 @@ def _scores(scored: Scored) -> Html:
 
 def _value(value: Value) -> Html:
     """The value, its interval small beside it."""
-    said, _, interval = score_cell(value.name, value.value, value.low, value.high).partition(" ")
+    said, _, interval = score_cell(value).partition(" ")
     return joined([said, element("small", f" {interval}") if interval else ""])
 
 
 def _paper(scored: Scored) -> Iterable[Html]:
+    if scored.domain.published is None:
+        yield paragraph("There are no published numbers for these cases.")
+        return
     head, *rows = beside(scored)
     own = [at for at, row in enumerate(rows) if row[0].startswith("this run")]
     yield table(head, rows, numbers=range(1, len(head)), marked=own)
@@ -138,10 +141,10 @@ def _retrieval(scored: Scored) -> Iterable[Html]:
             f"average {share(found.recall)} of a case's gold sections were shown; "
             f"{found.without_golds} cases have no known golds."
         )
-        if scored.all_golds is not None and scored.domain == "icd":
+        if scored.all_golds is not None and scored.domain.wider_golds:
             yield paragraph(
-                f"Golds here are the codes' own sections; with the index entries and guidelines "
-                f"that name the codes {share(scored.all_golds.recall)} of all were shown."
+                f"Golds here are those that an answer rests on; with {scored.domain.wider_golds} "
+                f"{share(scored.all_golds.recall)} of all were shown."
             )
         rows = [
             [str(at), joined([_bar(so_far), f" {share(so_far)}"]), f"+{100 * new:.1f}"]
@@ -181,22 +184,19 @@ def _bar(share: float) -> Html:
 
 
 def _cases(scored: Scored, folder: RunFolder) -> Iterable[Html]:
-    from eval.systems.scoring.scoring_command import exact_matches
-
     yield paragraph(
         "Open a case for its steps in order; instructions, prompts and tool calls open on their "
         "own. A gold section is marked at the look that showed it. Long texts are cut; the run's "
         "transcripts have them whole."
     )
-    exact = exact_matches(scored.domain, scored.records)
-    shown = list(zip(scored.records, exact, strict=True))
+    shown = list(zip(scored.records, scored.exact, strict=True))
     if len(shown) > MOST_CASES:
         yield warning(f"The first {MOST_CASES} of {len(shown)} cases.")
     for record, right in shown[:MOST_CASES]:
         yield _case(record, right, scored.domain, folder)
 
 
-def _case(record: Mapping[str, Any], right: bool, domain: str, folder: RunFolder) -> Html:
+def _case(record: Mapping[str, Any], right: bool, domain: Domain, folder: RunFolder) -> Html:
     golds = {gold["id"] for gold in record["golds"]}
     stage = failing_stage(record, right, domain)
     kind = "ok" if right else ("none" if record["prediction"] is None else "wrong")
@@ -213,7 +213,7 @@ def _case(record: Mapping[str, Any], right: bool, domain: str, folder: RunFolder
     return element("details", *pieces, class_=kind)
 
 
-def _golds(record: Mapping[str, Any], domain: str) -> Html:
+def _golds(record: Mapping[str, Any], domain: Domain) -> Html:
     """Each gold, marked by whether and at which look it was first shown; those that an answer
     does not rest on, such as index entries, only faintly."""
     first: dict[str, int] = {}
@@ -227,7 +227,7 @@ def _golds(record: Mapping[str, Any], domain: str) -> Html:
         if gold["id"] in first:
             text, class_ = f"{gold['id']} at look {first[gold['id']]}", "gold"
         else:
-            needed = gold["grade"] >= NEEDED[domain]
+            needed = gold["grade"] >= domain.answer_grade
             text, class_ = f"{gold['id']} never shown", "missed" if needed else "way"
         marks.append(element("span", text, class_=class_))
     if len(marks) <= MOST_GOLDS:

@@ -1,4 +1,4 @@
-"""Seven tools over Title 18, Appendix A and the Guidelines Manual."""
+"""Seven browsing tools over Title 18, Appendix A and the Guidelines Manual."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import re
 
 from eval.systems.tools.paging import Part, opened, paged, stretch
 from eval.systems.tools.rendering import head, listing, not_exact
-from eval.systems.tools.tool import Books, ToolResult, failure, tool
+from eval.systems.tools.search import search_tools
+from eval.systems.tools.tool import CaseEditions, ToolResult, failure, tool
 from manuals.model.keys import parse_reference
 from manuals.model.sections import Manual, Section
 from tam.errors import BadReference
 
 
-@tool("legal")
-def list_title18_chapters(books: Books, page: int = 1) -> ToolResult:
+@tool()
+def list_title18_chapters(editions: CaseEditions, page: int = 1) -> ToolResult:
     """List the parts and chapters of Title 18."""
-    manual = books.manual("title18")
+    manual = editions.manual("title18")
     groups = [s for s in manual.sections if s.kind in ("part", "chapter")]
     return ToolResult(paged(listing(groups), page, "list_title18_chapters()"))
 
 
-@tool("legal", lister="list_title18_chapters")
-def open_title18_chapter(books: Books, chapter: str, page: int = 1) -> ToolResult:
+@tool(lister="list_title18_chapters")
+def open_title18_chapter(editions: CaseEditions, chapter: str, page: int = 1) -> ToolResult:
     """Open a chapter of Title 18: the list of its sections.
 
     chapter: its number, such as "44" or "113B".
     """
-    manual = books.manual("title18")
+    manual = editions.manual("title18")
     number = re.sub(r"(?i)^.*\b(?:chapter|ch\.?)\s*", "", chapter.strip()).upper()
     section = manual.by_key.get(f"18 U.S.C. Chapter {number}")
     if section is None:
@@ -37,20 +38,20 @@ def open_title18_chapter(books: Books, chapter: str, page: int = 1) -> ToolResul
     return opened(manual, parts, page, again)
 
 
-@tool("legal", lister="list_title18_chapters")
-def open_statute_section(books: Books, citation: str, page: int = 1) -> ToolResult:
+@tool(lister="list_title18_chapters")
+def open_statute_section(editions: CaseEditions, citation: str, page: int = 1) -> ToolResult:
     """Open one section or subsection of Title 18 (the statute itself, without its notes).
 
     citation: such as "18 U.S.C. § 924" or "18 USC 922(g)(1)".
     """
-    manual = books.manual("title18")
+    manual = editions.manual("title18")
     other = _other_title(citation)
     if other:
         return failure(
             f"only Title 18 is here, not {other}.",
             f'Its guideline stands in search_appendix_a(statute="{other}").',
         )
-    found = books.library.look_up(citation, manual.year, "title18")
+    found = editions.library.look_up(citation, manual.year, "title18")
     again = f'open_statute_section(citation="{found.section.key}")'
     text = stretch(manual, found.section, _statute_end(manual, found.section))
     return opened(manual, [*not_exact(found), head(manual, found.section), text], page, again)
@@ -76,14 +77,14 @@ def _statute_end(manual: Manual, section: Section) -> int:
     return min(notes, default=section.span[1])
 
 
-@tool("legal")
-def search_appendix_a(books: Books, statute: str, page: int = 1) -> ToolResult:
-    """Look a statute up in Appendix A: the guideline sections that apply to it.
+@tool()
+def search_appendix_a(editions: CaseEditions, statute: str, page: int = 1) -> ToolResult:
+    """Retrieval a statute up in Appendix A: the guideline sections that apply to it.
 
     statute: such as "18 U.S.C. § 924(c)", "21 USC 841" or "8 U.S.C. § 1326". Rows for the whole
     section and for all its subsections are returned, with their conditions.
     """
-    manual = books.manual("ussg")
+    manual = editions.manual("ussg")
     try:
         reference = parse_reference(statute)
     except BadReference:
@@ -123,17 +124,17 @@ def appendix_row_matches(key: str, unit: str) -> bool:
     return row == unit or (row.startswith(unit) and row[len(unit)] in "(,# ")
 
 
-@tool("legal", lister="list_ussg_contents")
-def list_ussg_contents(books: Books, under: str = "", page: int = 1) -> ToolResult:
+@tool(lister="list_ussg_contents")
+def list_ussg_contents(editions: CaseEditions, under: str = "", page: int = 1) -> ToolResult:
     """List the contents of the Guidelines Manual: chapters and parts, or the guidelines of one.
 
     under: such as "Chapter 2" or "Chapter 3, Part D"; empty for chapters and parts.
     """
-    manual = books.manual("ussg")
+    manual = editions.manual("ussg")
     if not under.strip():
         rows = [s for s in manual.sections if s.kind in GROUPS]
         return ToolResult(paged(listing(rows), page, "list_ussg_contents()"))
-    section = _group(books, manual, under)
+    section = _group(editions, manual, under)
     if isinstance(section, ToolResult):
         return section
     rows = [s for s in manual.subtree(section) if s.kind in GROUPS or s.kind == "guideline"]
@@ -144,12 +145,12 @@ def list_ussg_contents(books: Books, under: str = "", page: int = 1) -> ToolResu
 GROUPS = ("chapter", "part", "subpart", "appendix")
 
 
-def _group(books: Books, manual: Manual, under: str) -> Section | ToolResult:
+def _group(editions: CaseEditions, manual: Manual, under: str) -> Section | ToolResult:
     typed = under.strip()
     if not typed.upper().startswith(("USSG", "APPENDIX")):
         typed = f"USSG {typed}"
     try:
-        found = books.library.look_up(typed, manual.year, "ussg")
+        found = editions.library.look_up(typed, manual.year, "ussg")
     except BadReference:
         return failure(
             f"{under!r} is no chapter or part of the manual.",
@@ -158,19 +159,19 @@ def _group(books: Books, manual: Manual, under: str) -> Section | ToolResult:
     return found.section
 
 
-@tool("legal", lister="list_ussg_contents")
-def open_ussg_subheading(books: Books, heading: str, page: int = 1) -> ToolResult:
+@tool(lister="list_ussg_contents")
+def open_ussg_subheading(editions: CaseEditions, heading: str, page: int = 1) -> ToolResult:
     """Open one chapter, part or subheading of the Guidelines Manual: its own text (introductory
     commentary, tables), not the guidelines below it.
 
     heading: such as "Chapter 3, Part D", "§2K2.1 Application Notes", "§1B1.1 Application Note 1"
     or "Chapter 5, Part A" (the sentencing table).
     """
-    manual = books.manual("ussg")
+    manual = editions.manual("ussg")
     typed = heading.strip()
     parts: list[Part] = []
     if re.match(r"(?i)(ussg\s+)?(chapter|ch\.)", typed):
-        group = _group(books, manual, typed)
+        group = _group(editions, manual, typed)
         if isinstance(group, ToolResult):
             return group
         section = group
@@ -184,20 +185,20 @@ def open_ussg_subheading(books: Books, heading: str, page: int = 1) -> ToolResul
         if below:
             parts.append("Below it:\n" + listing(below))
     else:
-        found = books.library.look_up(typed, manual.year, "ussg")
+        found = editions.library.look_up(typed, manual.year, "ussg")
         section = found.section
         parts = [*not_exact(found), head(manual, section), stretch(manual, section)]
     return opened(manual, parts, page, f'open_ussg_subheading(heading="{section.key}")')
 
 
-@tool("legal", lister="list_ussg_contents")
-def open_guideline(books: Books, guideline: str, page: int = 1) -> ToolResult:
+@tool(lister="list_ussg_contents")
+def open_guideline(editions: CaseEditions, guideline: str, page: int = 1) -> ToolResult:
     """Open one guideline with its commentary (the historical note is left out).
 
     guideline: such as "2K2.1" or "§3E1.1".
     """
-    manual = books.manual("ussg")
-    found = books.library.look_up(guideline, manual.year, "ussg")
+    manual = editions.manual("ussg")
+    found = editions.library.look_up(guideline, manual.year, "ussg")
     section = found.section
     histories = [
         child.span[0]
@@ -207,3 +208,21 @@ def open_guideline(books: Books, guideline: str, page: int = 1) -> ToolResult:
     text = stretch(manual, section, min(histories, default=section.span[1]))
     again = f'open_guideline(guideline="{section.key}")'
     return opened(manual, [*not_exact(found), head(manual, section), text], page, again)
+
+
+TOOLS = (
+    list_title18_chapters,
+    open_title18_chapter,
+    open_statute_section,
+    search_appendix_a,
+    list_ussg_contents,
+    open_ussg_subheading,
+    open_guideline,
+    *search_tools(
+        "legal",
+        ("title18", "ussg"),
+        "Title 18 and the Guidelines Manual",
+        "one statute, guideline or adjustment",
+        "abuse of a position of trust",
+    ),
+)

@@ -1,4 +1,4 @@
-"""The books of a case: the editions that its year and the policy choose, and the index to search."""
+"""The editions of a case: those that its year and the year policy choose, and how to search them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.domains.model import Domain
 from eval.queries.year_policy import choose_editions
-from eval.systems.solvers.outcome import Domain
-from eval.systems.tools.tool import Books
+from eval.systems.tools.tool import CaseEditions
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCES
 from tam.errors import UnknownYear
 
 if TYPE_CHECKING:
@@ -18,42 +17,40 @@ if TYPE_CHECKING:
     from retrievers.search.settings import SearchSettings
 
 
-class Shelf:
-    """Books for any year over one library; a year's books are made once."""
+class EditionChooser:
+    """The editions of any year over one library; a year's are chosen once."""
 
     def __init__(
         self,
         library: Library,
         domain: Domain,
-        policy: str = "exact",
+        year_policy: str = "exact",
         index: Index | None = None,
         settings: SearchSettings | None = None,
     ) -> None:
         self.library = library
-        self.domain: Domain = domain
-        self.policy = policy
+        self.domain = domain
+        self.year_policy = year_policy
         self.index = index
         self.settings = settings
         #: neither a library nor an index is made for several threads at once
         self.lock = threading.RLock()
-        self._made: dict[int | None, Books] = {}
+        self._chosen: dict[int | None, CaseEditions] = {}
 
-    def books(self, year: int | None) -> Books:
-        """The books for a case's year. Raises ``UnknownYear`` when no edition is chosen for it."""
-        if year not in self._made:
+    def choose(self, year: int | None) -> CaseEditions:
+        """The editions for a case's year. Raises ``UnknownYear`` when there is none for it."""
+        if year not in self._chosen:
             pairs = [(e.source, e.year) for e in self.library.editions]
-            sources = [s for s, corpus in SOURCES.items() if corpus == self.domain]
-            chosen = choose_editions(pairs, year, self.policy, sources)
+            sources = self.domain.sources
+            chosen = choose_editions(pairs, year, self.year_policy, sources)
             if not chosen:
                 here = ", ".join(e.name for e in self.library.editions if e.source in sources)
                 raise UnknownYear(
-                    f"year {year or '(none)'}: year policy {self.policy!r} finds no edition for it; "
-                    f"editions here: {here or 'none'}; choose another --year-policy"
+                    f"year {year or '(none)'}: year policy {self.year_policy!r} finds no edition "
+                    f"for it; editions here: {here or 'none'}; choose another --year-policy"
                 )
-            self._made[year] = Books(
-                self.library, self.domain, chosen, self._search(chosen), self.lock
-            )
-        return self._made[year]
+            self._chosen[year] = CaseEditions(self.library, chosen, self._search(chosen), self.lock)
+        return self._chosen[year]
 
     def _search(self, chosen: dict[str, int]) -> Any:
         index = self.index

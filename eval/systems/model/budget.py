@@ -79,7 +79,7 @@ class BudgetReached(Exception):
     """The run's budget is used up; the case at hand is left for the next start."""
 
 
-class Meter:
+class BudgetMeter:
     """Counts what a run spends, over all its threads, against its budget."""
 
     def __init__(

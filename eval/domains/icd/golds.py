@@ -17,7 +17,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from eval.domains.model import CaseGolds
 from eval.golds.gold import DIRECT, NEAR, WIDE, Gold, merge
+from eval.queries.case_files import Case
 from manuals.icd10cm.code_view import look_up_code
 from manuals.icd10cm.codes import CATEGORY
 from manuals.library.editions import Library
@@ -39,6 +41,24 @@ class _Named:
 
     codes: Mapping[str, tuple[str, ...]]
     ranges: tuple[tuple[str, str, str], ...]
+
+
+def golds_of_cases(
+    library: Library,
+    cases: Sequence[Case],
+    editions: Mapping[str, Mapping[str, int]],
+    tables: bool,
+) -> CaseGolds:
+    """Golds from the cases' codes; ``tables``: the drug and neoplasm tables count too."""
+    rules = IcdGolds(library, tables)
+    return CaseGolds(
+        [
+            gold
+            for case in cases
+            if isinstance(case.answer, tuple)
+            for gold in rules.golds(case.case_id, case.answer, editions[case.case_id])
+        ]
+    )
 
 
 class IcdGolds:

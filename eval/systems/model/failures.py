@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from eval.systems.model.spending import BudgetReached
+from eval.systems.model.budget import BudgetReached
 from tam.errors import RunError, TamError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _TIMEOUTS = {
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError"}
 
 
-class ModelStop(Exception):
+class CallFailed(Exception):
     """A call that gave no usable message; ``status`` says why."""
 
     def __init__(self, status: Status, detail: str) -> None:
@@ -54,24 +54,39 @@ def status_code(error: BaseException) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def stop_for(error: Exception, private: bool = False) -> Exception:
+def _names(error: BaseException) -> set[str]:
+    """The names of an exception's classes: providers' packages share these, not the classes."""
+    return {kind.__name__ for kind in type(error).__mro__}
+
+
+def is_timeout_or_lost(error: BaseException) -> bool:
+    """Whether a call timed out or lost its connection."""
+    return bool(_names(error) & (_TIMEOUTS | _CONNECTIONS))
+
+
+def is_rate_limit(error: BaseException | None) -> bool:
+    """Whether the server said that calls come too fast."""
+    return error is not None and ("RateLimitError" in _names(error) or status_code(error) == 429)
+
+
+def failure_of(error: Exception, private: bool = False) -> Exception:
     """What a provider's exception means for the case, by its class's name: providers share these
     names. ``RunError`` when every further call would fail alike.
 
     ``private``: nothing that the server said goes into a message that the user's screen shows.
     """
-    if isinstance(error, ModelStop | BudgetReached | TamError):
+    if isinstance(error, CallFailed | BudgetReached | TamError):
         return error
-    names = {kind.__name__ for kind in type(error).__mro__}
+    names = _names(error)
     text = first_line(error)
     code = status_code(error)
     said = f"HTTP status {code}" if private else text
     if names & _TIMEOUTS or code == 408:
-        return ModelStop("timeout", text)
+        return CallFailed("timeout", text)
     if getattr(error, "code", None) == "insufficient_quota":
         return RunError(f"the account's quota is used up ({said}); top it up and go on")
-    if "RateLimitError" in names or code == 429:
-        return ModelStop("rate_limited", text)
+    if is_rate_limit(error):
+        return CallFailed("rate_limited", text)
     if code in (401, 403, 404):
         return RunError(f"the model's endpoint refuses the call ({said}); check --model and key")
     if code is not None and 300 <= code < 400:
@@ -80,18 +95,18 @@ def stop_for(error: Exception, private: bool = False) -> Exception:
             f"on to another address; give the final --base-url"
         )
     if _names_filter(error):
-        return ModelStop("content_filter", text)
+        return CallFailed("content_filter", text)
     if names & _CONNECTIONS:
-        return ModelStop("connection", text)
+        return CallFailed("connection", text)
     if code is not None and 400 <= code < 500:
-        return ModelStop("bad_request", text)
+        return CallFailed("bad_request", text)
     if code is not None and code >= 500:
-        return ModelStop("server_error", text)
+        return CallFailed("server_error", text)
     if "APIError" in names and "APIResponseValidationError" not in names:
         # An error in the middle of a stream has no HTTP status of its own.
-        return ModelStop("server_error", text)
+        return CallFailed("server_error", text)
     # The client could not read what the server sent.
-    return ModelStop("bad_response", f"{type(error).__name__}: {text}")
+    return CallFailed("bad_response", f"{type(error).__name__}: {text}")
 
 
 def _names_filter(error: Exception) -> bool:
@@ -101,14 +116,14 @@ def _names_filter(error: Exception) -> bool:
     return "content_filter" in text or "content management policy" in text
 
 
-def raise_on_stop(message: AIMessage) -> None:
-    """Raises ``ModelStop`` for a message that the provider cut off or refused."""
+def raise_on_failure(message: AIMessage) -> None:
+    """Raises ``CallFailed`` for a message that the provider cut off or refused."""
     metadata: dict[str, Any] = message.response_metadata
     reason = str(metadata.get("finish_reason") or metadata.get("stop_reason") or "").lower()
     if reason in ("content_filter", "content_filtered", "safety"):
-        raise ModelStop("content_filter", "the provider's content filter stopped the answer")
+        raise CallFailed("content_filter", "the provider's content filter stopped the answer")
     refusal = message.additional_kwargs.get("refusal")
     if refusal or reason == "refusal":
-        raise ModelStop("refusal", str(refusal or "the model refused"))
+        raise CallFailed("refusal", str(refusal or "the model refused"))
     if reason in ("length", "max_tokens"):
-        raise ModelStop("length", "the answer reached the limit of output tokens")
+        raise CallFailed("length", "the answer reached the limit of output tokens")

@@ -1,6 +1,6 @@
 """When the next call may go out: the rate limit, what servers ask to wait, and the stop.
 
-One pace for all cases of a run. Waiting ends at once when the run is stopped.
+One limiter for all cases of a run. Waiting ends at once when the run is stopped.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
-from eval.systems.model.spending import BudgetReached
-from eval.systems.model.stops import status_code
+from eval.systems.model.budget import BudgetReached
+from eval.systems.model.failures import is_timeout_or_lost, status_code
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 #: seconds before the second try and the longest back-off without a ``Retry-After``
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
@@ -29,7 +33,7 @@ class Stopped(BudgetReached):
     """The run is being stopped; the case at hand is left for the next start."""
 
 
-class Pace:
+class RateLimiter:
     """Spaces calls, holds all of them back while a server asks for it, and ends waits."""
 
     def __init__(self, requests_per_minute: float | None = None) -> None:
@@ -60,7 +64,7 @@ class Pace:
             self._next = max(self._next, time.monotonic() + seconds)
 
 
-def asked_to_wait(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Seconds that a response's headers ask to wait: ``Retry-After`` as a number or an HTTP date
     (RFC 9110, 10.2.3), or ``retry-after-ms``; ``None`` without them."""
     milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
@@ -82,20 +86,26 @@ def asked_to_wait(headers: Mapping[str, str], now: datetime | None = None) -> fl
     return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
 
 
-def wait_before_retry(error: BaseException, attempt: int, passing: bool) -> float | None:
-    """Seconds to wait before the next try, ``None`` when another try makes no sense.
-
-    ``attempt`` counts from 0; ``passing`` says that the failure has no HTTP status but may pass (a
-    time-out, a lost connection). The back-off doubles, with a quarter of it at random.
-    """
+def may_pass(error: BaseException) -> bool:
+    """Whether another try of the same call makes sense: the failure may pass, and the server does
+    not ask to wait longer than is sensible."""
     code = status_code(error)
     if getattr(error, "code", None) == "insufficient_quota":
-        return None
-    if not passing and (code is None or not (code in _AGAIN or code >= 500)):
-        return None
-    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
-    asked = asked_to_wait(headers)
+        return False
+    passing = is_timeout_or_lost(error) if code is None else code in _AGAIN or code >= 500
+    return passing and (retry_after(_headers(error)) or 0.0) <= LONGEST_ASKED
+
+
+def seconds_to_wait(tried: RetryCallState) -> float:
+    """Seconds before the next try: as the server asks, else a back-off that doubles, with a
+    quarter of it at random."""
+    asked = retry_after(_headers(tried.outcome.exception() if tried.outcome else None))
     if asked is not None:
-        return asked if asked <= LONGEST_ASKED else None
-    wait: float = min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)
+        return asked
+    wait: float = min(FIRST_WAIT * 2 ** (tried.attempt_number - 1), LONGEST_WAIT)
     return wait * random.uniform(0.75, 1.0)
+
+
+def _headers(error: BaseException | None) -> Mapping[str, str]:
+    found: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
+    return found

@@ -1,9 +1,8 @@
 """Retrieval beside the answers: which golds a run saw, when, and where a case first failed.
 
 A gold is seen when a search hit or the page that a tool showed held it or a part of it, as a chunk
-covers a gold in ``eval.golds.coverage``. What counts are the golds that an answer rests on (``NEEDED``): the codes' own
-sections; the statutes of a case and the guidelines that Appendix A maps them to. Index entries and
-coding guidelines that name a code are ways there; they are counted apart, with all golds.
+covers a gold in ``eval.golds.coverage``. What counts are the golds that an answer rests on, by the
+domain's ``answer_grade``; sections that are only ways there are counted apart, with all golds.
 """
 
 from __future__ import annotations
@@ -13,13 +12,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from eval.golds.gold import DIRECT, NEAR
-from manuals.icd10cm.codes import undotted
+from eval.domains.model import Domain
 from manuals.model.keys import parse_reference
 from tam.errors import BadReference
-
-#: domain -> the lowest grade of a gold that an answer rests on
-NEEDED: Mapping[str, int] = {"icd": DIRECT, "legal": NEAR}
 
 STAGES = (
     "correct",
@@ -94,51 +89,40 @@ def retrieved(
     )
 
 
-def failing_stage(record: Mapping[str, Any], exact: bool, domain: str) -> str:
+def failing_stage(record: Mapping[str, Any], exact: bool, domain: Domain) -> str:
     """The first stage of ``STAGES`` at which a case went wrong. A code that was predicted counts
     as cited."""
     if exact:
         return "correct"
     if record["prediction"] is None:
         return "no prediction"
-    golds = golds_of(record, NEEDED[domain])
+    golds = golds_of(record, domain.answer_grade)
     if not golds:
         return "wrong, no golds known"
     if not set(golds) <= seen_after(record):
         return "gold never retrieved"
-    cited = _cited(record)
-    if not all(_names(gold) & cited for gold in golds):
+    cited = _cited(record, domain)
+    if not all(gold.split("/", 2)[2].casefold() in cited for gold in golds):
         return "retrieved but not cited"
     return "cited but wrong answer"
 
 
 def stage_counts(
-    records: Sequence[Mapping[str, Any]], exact: Sequence[bool], domain: str
+    records: Sequence[Mapping[str, Any]], exact: Sequence[bool], domain: Domain
 ) -> dict[str, int]:
     """Cases by first failing stage, all stages in order."""
     counted = Counter(failing_stage(r, e, domain) for r, e in zip(records, exact, strict=True))
     return {stage: counted[stage] for stage in STAGES}
 
 
-def _cited(record: Mapping[str, Any]) -> set[str]:
-    names: set[str] = set()
-    for text in record.get("cited") or ():
-        names.add(str(text).strip().casefold())
+def _cited(record: Mapping[str, Any], domain: Domain) -> set[str]:
+    """Keys of the sections that a case's answer names, in lower case."""
+    names = {key.casefold() for key in domain.predicted_keys(record["prediction"])}
+    for text in map(str, record.get("cited") or ()):
+        names.add(text.strip().casefold())
         try:
-            reference = parse_reference(str(text).rpartition("/")[2] or str(text))
+            reference = parse_reference(text.rpartition("/")[2] or text)
         except BadReference:
             continue
         names |= {key.casefold() for key in reference.candidates}
-    if isinstance(record["prediction"], list):
-        names |= {undotted(code).casefold() for code in record["prediction"]}
-        # A seventh character is no section of its own: the stem's is cited.
-        names |= {undotted(code)[:6].rstrip("X").casefold() for code in record["prediction"]}
-    return names
-
-
-def _names(gold_id: str) -> set[str]:
-    key = gold_id.split("/", 2)[2]
-    names = {key.casefold()}
-    if gold_id.startswith("tabular/"):
-        names.add(key.replace(".", "").casefold())
     return names

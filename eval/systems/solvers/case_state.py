@@ -6,18 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from eval.domains.model import Domain
 from eval.golds.gold import Gold
-from eval.queries.cases import Case
-from eval.systems.tools.tool import Books, Tool, ToolResult
+from eval.queries.case_files import Case
+from eval.systems.tools.search import shown_by
+from eval.systems.tools.tool import CaseEditions, Tool, ToolResult
+from tam.records import to_json
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
 
-Domain = Literal["icd", "legal"]
+    from retrievers.search.hits import Hit
+
 Structured = Literal["json_schema", "json_object", "text"]
 
-#: characters of a query that a look keeps; the transcript has it whole
+#: characters of a query that a record keeps; the transcript has it whole
 QUERY_CHARACTERS = 300
+WHOLE_CASE = "(the whole case)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Retrieval:
     """One look into the manuals: a search (with its query) or an opened place.
 
     ``hop`` counts from 1 over the searches and openings of the case; ``stage`` is the worker's, in
@@ -47,21 +52,20 @@ class Look:
     golds: tuple[str, ...] = ()
     error: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """As a run's file holds it."""
-        return {
-            "hop": self.hop,
-            "tool": self.tool,
-            "stage": self.stage,
-            "query": self.query,
-            "sections": list(self.sections),
-            "golds": list(self.golds),
-            "error": self.error,
-        }
+
+@dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """How a case ended. ``prediction`` is a list of codes, a number, a text, or ``None``."""
+
+    status: str
+    prediction: list[str] | int | str | None
+    answer: Mapping[str, Any] | None = None
+    detail: str = ""
+    cited: Sequence[str] = ()
 
 
 @dataclass
-class Work:
+class CaseState:
     """The state of one case while a system works on it.
 
     ``stage`` is the worker that is at it, in the harness; ``used_tokens`` counts all calls so far.
@@ -69,7 +73,7 @@ class Work:
 
     case: Case
     domain: Domain
-    books: Books
+    editions: CaseEditions
     limits: Limits
     model: BaseChatModel | None = None
     structured: Structured = "json_schema"
@@ -78,9 +82,16 @@ class Work:
     gold_parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     stage: str = ""
     used_tokens: Callable[[], int] = lambda: 0
-    looks: list[Look] = field(default_factory=list)
+    retrievals: list[Retrieval] = field(default_factory=list)
     tool_calls: int = 0
     steps: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def chat(self) -> BaseChatModel:
+        """The model. A system without one that asks for it is a fault of ours."""
+        if self.model is None:
+            raise ValueError("a system with a model was called without one")
+        return self.model
 
     @property
     def exhausted(self) -> str:
@@ -92,48 +103,54 @@ class Work:
         return ""
 
     def run_tool(self, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool for the model: within the limits, recorded as a look and a step."""
+        """Call a tool for the model: within the limits, recorded as a retrieval and a step."""
         if self.exhausted:
             text = f"{self.exhausted} Answer now from what you have seen."
             self.say("tool-error", text)
             return ToolResult(f"Error: {text}", error=True)
         self.tool_calls += 1
         query, given = tool.subject(arguments), arguments
-        if tool.name.endswith("_whole_case") and not query.strip():
+        if tool.whole_case and not query.strip():
             # The model need not write the case out again.
-            query, given = "(the whole case)", {**arguments, "case": self.case.text}
-        with self.books.lock:
-            result = tool.call(self.books, given)
+            query, given = WHOLE_CASE, {**arguments, tool.whole_case: self.case.text}
+        with self.editions.lock:
+            result = tool.call(self.editions, given)
         self.record(tool.name, arguments, result, query)
         return result
+
+    def retrieve(self) -> Sequence[Hit]:
+        """The hits of the one retrieval with the whole case as the query, recorded."""
+        if self.editions.search is None:
+            raise ValueError("a system that searches was called without an index")
+        hits = self.editions.search(self.case.text, self.limits.hits, None)
+        self.record("retrieve", {}, ToolResult("", shown_by(hits)))
+        return hits
 
     def record(
         self,
         name: str,
         arguments: Mapping[str, Any],
         result: ToolResult,
-        query: str = "(the whole case)",
+        query: str = WHOLE_CASE,
     ) -> None:
         """Keep what was looked at and shown."""
-        hop = len(self.looks) + 1
-        query = query[:QUERY_CHARACTERS]
         golds = tuple(
             gold for gold, parts in self.gold_parts.items() if not parts.isdisjoint(result.sections)
         )
-        look = Look(hop, name, self.stage, query, result.sections, golds, result.error)
-        self.looks.append(look)
+        retrieval = Retrieval(
+            hop=len(self.retrievals) + 1,
+            tool=name,
+            stage=self.stage,
+            query=query[:QUERY_CHARACTERS],
+            sections=result.sections,
+            golds=golds,
+            error=result.error,
+        )
+        self.retrievals.append(retrieval)
+        step = to_json(retrieval)
+        del step["query"]
         self.steps.append(
-            {
-                "kind": "tool",
-                "stage": self.stage,
-                "hop": hop,
-                "tool": name,
-                "arguments": dict(arguments),
-                "result": result.text,
-                "sections": list(result.sections),
-                "golds": list(golds),
-                "error": result.error,
-            }
+            {**step, "kind": "tool", "arguments": dict(arguments), "result": result.text}
         )
 
     def say(self, role: str, text: str) -> None:
@@ -146,14 +163,3 @@ class Work:
             self.say("model", text)
         for call in others:
             self.say("note", f"called {call}")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A case's end. ``prediction`` is a list of codes, an offense level, or ``None``."""
-
-    status: str
-    prediction: list[str] | int | None
-    answer: Mapping[str, Any] | None = None
-    detail: str = ""
-    cited: Sequence[str] = ()

@@ -11,10 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from eval.domains.model import CaseGolds
 from eval.golds.gold import DIRECT, NEAR, WIDE, Gold, find_key, merge
+from eval.queries.case_files import Case, listed
 from manuals.library.editions import Library
 from manuals.model.keys import Reference, find_references
 from manuals.model.sections import Section
@@ -28,6 +30,35 @@ class LegalFound(NamedTuple):
     golds: list[Gold]
     out_of_scope: tuple[str, ...]
     unmapped: tuple[str, ...]
+
+
+def golds_of_cases(
+    library: Library,
+    cases: Sequence[Case],
+    editions: Mapping[str, Mapping[str, int]],
+    tables: bool,
+) -> CaseGolds:
+    """Golds from what the cases' facts cite, and how much of it is out of reach."""
+    rules = LegalGolds(library)
+    golds: list[Gold] = []
+    outside: list[str] = []
+    unmapped: list[str] = []
+    for case in cases:
+        found = rules.golds(case.case_id, case.text, editions[case.case_id])
+        golds += found.golds
+        outside += found.out_of_scope
+        unmapped += found.unmapped
+    notes = []
+    if outside:
+        notes.append(
+            f"{len(outside)} cited statutes are of other titles than 18, out of scope as sections "
+            f"(Appendix A still maps them): {listed(outside)}"
+        )
+    if unmapped:
+        notes.append(
+            f"{len(unmapped)} cited statutes have no row in Appendix A: {listed(unmapped)}"
+        )
+    return CaseGolds(golds, tuple(notes))
 
 
 class LegalGolds:
