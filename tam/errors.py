@@ -9,7 +9,7 @@ TamError
  ├── BadReference           what was typed is not a reference to any manual
  ├── UnknownKey             a well-formed reference that the edition does not hold
  ├── UnknownYear            no edition of that year is here
- ├── IndexError_            an index folder is missing, damaged, newer or of another encoder
+ ├── BadIndex               an index folder is missing, damaged, newer or of another encoder
  ├── BadOption              a value for an option or argument is not allowed
  ├── BadCases               a case, query, gold, run or qrels file is not as documented
  ├── StudyError             an ablation study's file is wrong
@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -86,7 +87,7 @@ class UnknownYear(TamError):
     """No edition of the year asked for is here; the message lists those that are."""
 
 
-class IndexError_(TamError):
+class BadIndex(TamError):
     """An index folder is missing, damaged, of a newer format, or built with another encoder."""
 
 
@@ -106,11 +107,22 @@ class RunError(TamError):
     """An end-to-end run cannot start or go on."""
 
 
+#: the distribution's name on the package index, where ``tam`` is another project
+DISTRIBUTION = "tam-retrieval"
+
+
+def install_hint(extra: str) -> str:
+    """The command that installs an extra: in a checkout its own environment's, else by name."""
+    if (Path(__file__).parents[1] / "pyproject.toml").is_file():
+        return f".venv/bin/pip install -e '.[{extra}]'"
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
 class MissingExtra(TamError):
-    """An optional package is needed; the message gives the ``pip install`` line."""
+    """An optional package is needed; the message gives the line that installs it."""
 
     def __init__(self, package: str, extra: str, what: str) -> None:
         super().__init__(
             f"{what} needs the package {package}, which is not installed: "
-            f"run  pip install 'tam[{extra}]'"
+            f"run  {install_hint(extra)}"
         )

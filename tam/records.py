@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -85,17 +85,19 @@ def cut_partial_line(path: Path) -> None:
 
 
 @lru_cache(maxsize=64)
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(cast(Any, kind))
+    return TypeAdapter(kind)
 
 
 def to_json(record: Any) -> Any:
     """A record (dataclass, NamedTuple or pydantic model) as JSON values, by its types."""
-    return _adapter(cast(Hashable, type(record))).dump_python(record, mode="json", warnings=False)
+    kind: Any = type(record)
+    return _adapter(kind).dump_python(record, mode="json", warnings=False)
 
 
 def from_json(kind: type[T], value: Any) -> T:
     """The record that ``to_json`` gave. Raises ``pydantic.ValidationError``, a ``ValueError``."""
-    return cast(T, _adapter(cast(Hashable, kind)).validate_python(value))
+    wanted: Any = kind
+    return cast(T, _adapter(wanted).validate_python(value))

@@ -2,75 +2,107 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Annotated, Any
 
 from tam.errors import BadOption
 from tam.models import DEFAULT_ENCODER
+from tam.options import Option, options
 
-PRESETS = ("tam", "sections")
+#: ``paper`` follows the paper's rules, ``sections`` the manuals' own sections
+PRESETS = ("paper", "sections")
+#: older name -> name; understood wherever one is typed or stored
+PRESET_ALIASES = {"tam": "paper"}
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 DTYPES = ("auto", "float32", "bfloat16")
 STATISTICS = ("index", "source")
 STEMMERS = ("english", "none")
 STOPWORDS = ("english", "none")
 
+_TOKENS = "TOKENS"
 
-@dataclass(frozen=True, slots=True)
+
+@options
 class BuildSettings:
     """All choices of a build; equal settings and manuals give an equal index.
 
-    ``encoder`` is a model name, a model folder, ``hash`` or ``wordllama``; ``None`` builds BM25
-    only. ``windows`` embeds chunks longer than the encoder's window as windows that overlap by
-    ``overlap`` tokens, else each chunk is one truncated vector. ``target`` and ``bound`` are chunk
-    sizes in tokens (preset ``sections``). ``dtype`` is that of the encoder's arithmetic on
-    documents; ``auto`` takes the faster by a short measurement. ``statistics`` are BM25's rarity of
-    terms and mean length: of the whole index, or of each source as a collection of its own.
-    ``lines`` indexes each line of a
-    chunk (a code with its inclusion terms, an index entry, a paragraph) beside the chunk.
-    ``expand_documents`` indexes chunks with the manuals' own synonyms too (see
-    ``indexers.building.expansion``).
+    ``encoder`` is ``None`` for an index without vectors. ``legs`` names legs that are built when
+    asked for, each with what it needs to know after an equals sign (``splade=FOLDER``).
     Raises ``BadOption`` for a value that is not allowed.
     """
 
-    preset: str = "tam"
-    target: int = 256
-    bound: int = 512
-    encoder: str | None = DEFAULT_ENCODER
-    windows: bool = True
-    overlap: int = 64
-    dtype: str = "auto"
-    batch_size: int = 32
-    variant: str = "lucene"
-    k1: float = 1.5
-    b: float = 0.75
-    stemmer: str = "english"
-    stopwords: str = "english"
-    statistics: str = "index"
-    lines: bool = False
-    expand_documents: bool = False
+    preset: Annotated[
+        str, Option("How manuals are cut into chunks.", PRESETS, aliases=PRESET_ALIASES)
+    ] = PRESETS[0]
+    target: Annotated[
+        int, Option("Size of a chunk (preset sections).", low=32, high=10**6, metavar=_TOKENS)
+    ] = 256
+    bound: Annotated[
+        int, Option("Largest chunk (preset sections).", low=32, high=10**6, metavar=_TOKENS)
+    ] = 512
+    encoder: Annotated[
+        str | None,
+        Option(
+            "A sentence-transformers model or folder; 'hash' or 'wordllama' need no torch.",
+            metavar="NAME",
+        ),
+    ] = DEFAULT_ENCODER
+    windows: Annotated[
+        bool,
+        Option(
+            "Embed long chunks as overlapping windows, or cut them off as the paper does.",
+            switch=True,
+        ),
+    ] = True
+    overlap: Annotated[
+        int, Option("Tokens that windows share.", low=0, high=10_000, metavar=_TOKENS)
+    ] = 64
+    dtype: Annotated[
+        str, Option("Arithmetic of the encoder on documents; auto measures.", DTYPES)
+    ] = "auto"
+    batch_size: Annotated[int, Option("Texts encoded together.", low=1, high=4096)] = 32
+    variant: Annotated[
+        str, Option("Formula of BM25.", BM25_VARIANTS, title="BM25 variant", flag="--bm25")
+    ] = "lucene"
+    k1: Annotated[float, Option("BM25: how fast repeats saturate.", low=0.0, high=100.0)] = 1.5
+    b: Annotated[float, Option("BM25: how much length counts.", low=0.0, high=1.0)] = 0.75
+    stemmer: Annotated[str, Option("Of BM25's terms.", STEMMERS)] = "english"
+    stopwords: Annotated[str, Option("Left out of BM25.", STOPWORDS, title="stop words")] = (
+        "english"
+    )
+    statistics: Annotated[str, Option("Of what BM25 takes rarity and mean length.", STATISTICS)] = (
+        "index"
+    )
+    lines: Annotated[bool, Option("Index each line of a chunk by itself too.")] = False
+    expand_documents: Annotated[
+        bool, Option("Index chunks with the manuals' own synonyms too.")
+    ] = False
+    legs: Annotated[
+        tuple[str, ...],
+        Option("Build this leg too; may be given twice.", many=True, flag="--leg", metavar="LEG"),
+    ] = ()
 
     def __post_init__(self) -> None:
-        _one_of("preset", self.preset, PRESETS)
-        _one_of("dtype", self.dtype, DTYPES)
-        _one_of("BM25 variant", self.variant, BM25_VARIANTS)
-        _one_of("stemmer", self.stemmer, STEMMERS)
-        _one_of("statistics", self.statistics, STATISTICS)
         if self.statistics == "source" and self.variant in ("bm25l", "bm25+"):
             raise BadOption(f"statistics 'source' with {self.variant}: choose another variant")
-        _one_of("stop words", self.stopwords, STOPWORDS)
-        _within("target", self.target, 32, self.bound)
-        _within("bound", self.bound, self.target, 1_000_000)
-        _within("overlap", self.overlap, 0, 10_000)
-        _within("batch size", self.batch_size, 1, 4096)
-        _within("k1", self.k1, 0.0, 100.0)
-        _within("b", self.b, 0.0, 1.0)
+        if self.target > self.bound:
+            raise BadOption(
+                f"target {self.target} is out of range; it must be from 32 to {self.bound}"
+            )
         if self.encoder is not None and not self.encoder.strip():
             raise BadOption("encoder: the name is empty; give a model name, a folder or 'hash'")
 
     def record(self) -> dict[str, Any]:
         """The settings as JSON values; ``settings_of`` is the way back."""
-        return asdict(self)
+        return {**asdict(self), "legs": list(self.legs)}
+
+
+def preset_name(name: str) -> str:
+    """The preset that a name means. Raises ``BadOption``."""
+    name = PRESET_ALIASES.get(name, name)
+    if name not in PRESETS:
+        raise BadOption(f"preset {name!r} is not known; choose one of {', '.join(PRESETS)}")
+    return name
 
 
 def settings_of(record: dict[str, Any]) -> BuildSettings:
@@ -79,14 +111,4 @@ def settings_of(record: dict[str, Any]) -> BuildSettings:
     unknown = sorted(set(record) - known)
     if unknown:
         raise BadOption(f"unknown build settings: {', '.join(unknown)}")
-    return BuildSettings(**record)
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise BadOption(f"{name} {value!r} is not known; choose one of {', '.join(allowed)}")
-
-
-def _within(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise BadOption(f"{name} {value} is out of range; it must be from {low} to {high}")
+    return BuildSettings(**{**record, "legs": tuple(record.get("legs", ()))})

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-import numpy as np
-
 from chunkers.model.chunk import JOINT, Chunk
 from chunkers.model.store import write_chunks
-from indexers.building.lines import LINES, build_lines
+from indexers.building.context import Context
 from indexers.encoders.base import HashEncoder
-from indexers.encoders.windows import WindowOptions, windows
-from indexers.folder.manifest import EditionRows, EncoderRecord, Manifest, write_manifest
+from indexers.encoders.vectors import VectorCache
+from indexers.folder.manifest import (
+    EditionRows,
+    EncoderRecord,
+    Manifest,
+    Part,
+    write_manifest,
+    write_part,
+)
 from indexers.folder.opened import open_folder
 from indexers.folder.table import CHUNKS
-from indexers.legs.bm25 import build_bm25
-from indexers.legs.dense import write_dense
-from indexers.legs.tokenise import TokenOptions
+from indexers.legs.model import LEGS
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCES, Edition, Manual, ManualFile, Section
+from manuals.model.sections import Edition, Manual, ManualFile, Section
+from manuals.model.source import SOURCES
 from retrievers.search.index import Index
 from tam.files import sha256_text
 from tam.settings import BuildSettings
@@ -91,47 +96,45 @@ def make_index(
     settings: BuildSettings | None = None,
 ) -> Index:
     """Write an index of the chunks and open it; ``sections`` become its library."""
-    settings = replace(settings or BuildSettings(), encoder="hash" if dense else None, lines=True)
+    settings = replace(
+        settings or BuildSettings(), encoder="hash" if dense else None, lines=True, overlap=8
+    )
     order = list(SOURCES)
     chunks = sorted(chunks, key=lambda chunk: (order.index(chunk.source), chunk.year))
     folder.mkdir(parents=True, exist_ok=True)
     write_chunks(chunks, folder / CHUNKS)
     editions = _editions(chunks)
-    blocks = [edition.start for edition in editions] + [len(chunks)]
-    build_bm25(
-        [chunk.text for chunk in chunks],
-        blocks,
-        folder / "bm25",
-        TokenOptions(stemmer=settings.stemmer, stopwords=settings.stopwords),
-        settings.variant,
-    )
-    lines = [chunk.text.splitlines() for chunk in chunks]
-    build_lines(folder / LINES, lines, blocks)
     encoder = HashEncoder()
-    if dense:
-        flat_lines = [line or "-" for of_chunk in lines for line in of_chunk]
-        write_dense(
-            folder / LINES / "dense",
-            encoder.encode_documents(flat_lines),
-            np.cumsum([0, *map(len, lines)]).astype(np.int64),
-            np.zeros((len(flat_lines), 2), np.int32),
-        )
-        per_chunk = list(windows(chunks, encoder, WindowOptions(overlap=8)))
-        starts = np.cumsum([0, *map(len, per_chunk)])
-        flat = [window for each in per_chunk for window in each]
-        vectors = encoder.encode_documents([window.text for window in flat])
-        spans = np.asarray([window.span for window in flat], np.int32)
-        write_dense(folder / "dense", vectors, starts.astype(np.int64), spans)
+    cache = VectorCache(folder.parent / ".vectors", encoder)
+    context = Context(
+        folder,
+        settings,
+        chunks,
+        editions,
+        encoder if dense else None,
+        cache,
+        lambda _: nullcontext(),
+    )
+    context.__dict__["lines"] = [chunk.text.splitlines() for chunk in chunks]
+    build = sha256_text("".join(chunk.id + chunk.sha256 for chunk in chunks))
+    parts = {}
+    for leg in LEGS.values():
+        if leg.wanted(settings):
+            place = folder / leg.place
+            place.mkdir(parents=True, exist_ok=True)
+            parts[leg.name] = Part(f"{leg.name} of {build}", dict(leg.build(context, place)))
+            write_part(place, parts[leg.name])
     record = EncoderRecord("hash", encoder.fingerprint, encoder.dim, 256, "float32", 1)
     manifest = Manifest(
-        corpus=SOURCES[chunks[0].source],
+        corpus=SOURCES[chunks[0].source].corpus,
         tool="test",
-        code="test",
-        inputs=sha256_text("".join(chunk.id + chunk.sha256 for chunk in chunks)),
+        inputs=build,
+        content=build,
         sample=False,
         settings=settings,
         encoder=record if dense else None,
         editions=tuple(editions),
+        parts=parts,
         files={},
     )
     write_manifest(folder, manifest)

@@ -9,11 +9,9 @@ import errno
 import json
 import os
 import shutil
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 import pytest
@@ -24,11 +22,12 @@ import tam.cli
 from eval.domains.icd.cases import parse_codes
 from eval.queries.query_sets import read_query_set
 from eval.reporting.comparison import read_per_query
-from indexers.folder.damage import blaming, load_array
+from indexers.folder.damage import load_array
+from indexers.folder.verify import naming_damage
 from manuals.library.discover import discover
 from manuals.model.keys import LONGEST, find_references, parse_reference
 from manuals.model.xmlsafe import parse_xml
-from tam.errors import BadCases, BadOption, BadReference, DamagedFile, IndexError_, one_line
+from tam.errors import BadCases, BadIndex, BadOption, BadReference, DamagedFile, one_line
 from tam.files import write_text
 
 Run = Callable[..., tuple[int, str, str]]
@@ -245,22 +244,7 @@ def test_xml_that_is_not_whole(folder: Path, data: bytes) -> None:
 # ---- references ----
 
 
-@contextmanager
-def seconds(most: int) -> Iterator[None]:
-    """Fail rather than hang: a regular expression that explodes does not end by itself."""
-
-    def late(_: int, __: FrameType | None) -> None:
-        raise TimeoutError(f"longer than {most} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(most)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
+# A regular expression that explodes does not end by itself: the suite's time limit ends it.
 LISTS = ("§ 1, ", "sections 1, ", "§§ 1-2, ", "1-§", "924(c), ", "§ 924(c), ", "or § 1, ")
 REPEATED = (*LISTS, "(", "§", "U.S.C.", "1-", "(1)", "18 U.S.C. § ", "E11.", "A > ", "I.C.2.e.")
 
@@ -268,10 +252,9 @@ REPEATED = (*LISTS, "(", "§", "U.S.C.", "1-", "(1)", "18 U.S.C. § ", "E11.", "
 @pytest.mark.parametrize("unit", REPEATED)
 def test_long_texts_take_linear_time(unit: str) -> None:
     text = unit * (60_000 // len(unit))
-    with seconds(8):
-        find_references(text, typed=True)
-        with pytest.raises(BadReference, match="longer than"):
-            parse_reference(text)
+    find_references(text, typed=True)
+    with pytest.raises(BadReference, match="longer than"):
+        parse_reference(text)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +267,7 @@ def test_long_texts_take_linear_time(unit: str) -> None:
     ],
 )
 def test_one_reference_takes_no_time(text: str) -> None:
-    with seconds(3), suppress(BadReference):
+    with suppress(BadReference):
         parse_reference(text)
 
 
@@ -319,7 +302,7 @@ def test_arrays_cut_off(tmp_path: Path, cut: int) -> None:
     data = (tmp_path / "a.npy").read_bytes()
     for mapped in (False, True):
         (tmp_path / "a.npy").write_bytes(data[:cut])
-        with pytest.raises(IndexError_, match=r"a\.npy: missing or damaged"):
+        with pytest.raises(BadIndex, match=r"a\.npy: missing or damaged"):
             load_array(tmp_path / "a.npy", mapped)
 
 
@@ -327,7 +310,7 @@ def test_array_head_that_is_no_python(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(10))
     data = (tmp_path / "a.npy").read_bytes()
     (tmp_path / "a.npy").write_bytes(data.replace(b"(10,)", b"(10, "))
-    with pytest.raises(IndexError_, match="damaged"):
+    with pytest.raises(BadIndex, match="damaged"):
         load_array(tmp_path / "a.npy")
 
 
@@ -373,13 +356,13 @@ def test_manifest_with_rows_that_cannot_be(
     assert_one_line(run("search", "gun", "--index", tmp_path / "legal"), "manifest.json", "build")
 
 
-def test_blaming(built: Path, tmp_path: Path) -> None:
+def test_naming_damage(built: Path, tmp_path: Path) -> None:
     """An unforeseen failure is the index's fault only when a file of it was changed."""
     shutil.copytree(built / "legal", tmp_path / "legal")
-    with pytest.raises(ZeroDivisionError), blaming(tmp_path / "legal"):
+    with pytest.raises(ZeroDivisionError), naming_damage(tmp_path / "legal"):
         _ = 1 // 0
     (tmp_path / "legal" / "bm25" / "data.npy").write_bytes(b"")
-    with pytest.raises(IndexError_, match=r"bm25/data\.npy"), blaming(tmp_path / "legal"):
+    with pytest.raises(BadIndex, match=r"bm25/data\.npy"), naming_damage(tmp_path / "legal"):
         _ = 1 // 0
 
 

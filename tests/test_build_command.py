@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from indexers.folder.opened import open_folder
 from tam.cli import main
-from tam.errors import BadOption, IndexError_
+from tam.errors import BadIndex, BadOption
 
 
 def run(*words: str) -> Result:
@@ -57,7 +57,7 @@ def test_verify(built: tuple[Path, str], tmp_path: Path) -> None:
     out = built[0]
     printed = run("verify", str(out / "icd"), str(out / "legal")).output
     assert printed.count("sound") == 2
-    with pytest.raises(IndexError_, match="not an index"):
+    with pytest.raises(BadIndex, match="not an index"):
         run("verify", str(tmp_path))
 
 
@@ -65,7 +65,7 @@ def test_verify_fails_on_a_fault(sample_manuals: Path, tmp_path: Path) -> None:
     run("build", "--manuals", str(sample_manuals), "--out", str(tmp_path), "--no-dense",
         "--corpus", "legal", "--preset", "sections")  # fmt: skip
     (tmp_path / "legal" / "bm25" / "data.npy").unlink()
-    with pytest.raises(IndexError_, match="1 of 1 indexes have faults"):
+    with pytest.raises(BadIndex, match="1 of 1 indexes have faults"):
         run("verify", str(tmp_path / "legal"))
 
 

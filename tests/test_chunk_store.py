@@ -11,13 +11,13 @@ from icd_files import sample
 from chunkers.model.chunk import Chunk
 from chunkers.model.presets import chunk_manual
 from chunkers.model.store import read_chunks, write_chunks, write_jsonl
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 
 @pytest.fixture(scope="module")
 def chunks(sample_manuals: Path) -> list[Chunk]:
     return chunk_manual(sample(sample_manuals, "neoplasm/2025"), "sections") + chunk_manual(
-        sample(sample_manuals, "tabular/2024"), "tam"
+        sample(sample_manuals, "tabular/2024"), "paper"
     )
 
 
@@ -48,11 +48,11 @@ def test_pages_and_parts(chunks: list[Chunk], tmp_path: Path) -> None:
 
 def test_missing_and_damaged(chunks: list[Chunk], tmp_path: Path) -> None:
     path = tmp_path / "chunks.parquet"
-    with pytest.raises(IndexError_, match="no chunks here"):
+    with pytest.raises(BadIndex, match="no chunks here"):
         read_chunks(path)
     write_chunks(chunks, path)
     path.write_bytes(path.read_bytes()[:500])
-    with pytest.raises(IndexError_, match=r"chunks\.parquet: damaged"):
+    with pytest.raises(BadIndex, match=r"chunks\.parquet: damaged"):
         read_chunks(path)
 
 
@@ -61,7 +61,7 @@ def test_another_table(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     parquet.write_table(pa.table({"id": ["x"]}), tmp_path / "other.parquet")
-    with pytest.raises(IndexError_, match="no column source"):
+    with pytest.raises(BadIndex, match="no column source"):
         read_chunks(tmp_path / "other.parquet")
 
 

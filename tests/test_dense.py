@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexers.legs.dense import DenseRows, write_dense
-from tam.errors import IndexError_
+from indexers.legs.dense.rows import DenseRows, write_dense
+from tam.errors import BadIndex
 
 CHUNKS, DIM = 120, 16
 
@@ -116,7 +116,7 @@ def test_no_slices_is_all(rows: DenseRows) -> None:
 
 def test_many_queries_are_cut_into_blocks(rows: DenseRows, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rows.scores(queries(50))
-    monkeypatch.setattr("indexers.legs.dense._CELLS", 1000)
+    monkeypatch.setattr("indexers.legs.dense.rows._CELLS", 1000)
     np.testing.assert_allclose(rows.scores(queries(50)), whole, atol=1e-6)
 
 
@@ -127,23 +127,23 @@ def test_best_window(rows: DenseRows) -> None:
 
 
 def test_another_dimension(rows: DenseRows) -> None:
-    with pytest.raises(IndexError_, match="dimension 16"):
+    with pytest.raises(BadIndex, match="dimension 16"):
         rows.scores(np.zeros((1, 8), np.float32))
 
 
 def test_damaged_and_missing_files(tmp_path: Path) -> None:
     write_dense(tmp_path, queries(4), np.arange(5), np.zeros((4, 2)))
     np.save(tmp_path / "spans.npy", np.zeros((3, 2), np.int32))
-    with pytest.raises(IndexError_, match="disagree"):
+    with pytest.raises(BadIndex, match="disagree"):
         DenseRows(tmp_path)
     write_dense(tmp_path / "other", queries(3), np.arange(4), np.zeros((3, 2)))
     write_dense(tmp_path, queries(4), np.arange(5), np.zeros((4, 2)))
     (tmp_path / "other" / "vectors.faiss").replace(tmp_path / "vectors.faiss")
-    with pytest.raises(IndexError_, match="3 vectors for 4 windows"):
+    with pytest.raises(BadIndex, match="3 vectors for 4 windows"):
         _ = DenseRows(tmp_path).vectors
     (tmp_path / "vectors.faiss").write_bytes(b"IxFI")
-    with pytest.raises(IndexError_, match="damaged"):
+    with pytest.raises(BadIndex, match="damaged"):
         _ = DenseRows(tmp_path).vectors
     (tmp_path / "vectors.faiss").unlink()
-    with pytest.raises(IndexError_, match="missing"):
+    with pytest.raises(BadIndex, match="missing"):
         _ = DenseRows(tmp_path).vectors

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexers.legs.ranking import RankedRows, order_keys, top_rows
 from retrievers.ranking.fusion import FUSIONS, Fused, minmax, rrf, zscore
 from retrievers.ranking.passages import best_rank
-from retrievers.ranking.ranks import Ranked, order_keys, ranked
 
 NAMES = "abcdef"
 
 
-def run(scores: dict[str, float]) -> Ranked:
+def run(scores: dict[str, float]) -> RankedRows:
     rows = np.asarray([NAMES.index(name) for name in scores], np.int64)
-    return Ranked(rows, np.asarray(list(scores.values()), np.float32))
+    return RankedRows(rows, np.asarray(list(scores.values()), np.float32))
 
 
 def named(fused: Fused) -> dict[str, float]:
@@ -122,7 +122,7 @@ def test_total_order(scores: list[float], depth: int, seed: int) -> None:
     rows = rng.permutation(len(scores)).astype(np.int64)
     values = np.asarray(scores, np.float32)
     expected = sorted(range(len(scores)), key=lambda row: (-values[row], places[row]))
-    found = ranked(rows, values[rows], places, depth)
+    found = top_rows(rows, values[rows], places, depth)
     assert found.rows.tolist() == expected[:depth]
     assert found.scores.tolist() == [float(values[row]) for row in expected[:depth]]
 

@@ -11,15 +11,18 @@ from searchable import make_chunk, make_index
 
 from indexers.building.build import build
 from indexers.building.expansion import short_forms
-from indexers.building.lines import GRAM_OPTIONS, lines_of
+from indexers.building.lines import lines_of
 from indexers.folder.opened import open_folder
 from indexers.folder.verify import verify
-from indexers.legs.bm25 import PLAIN, Bm25, QueryRule, build_bm25
+from indexers.legs.bm25.matrix import build_bm25
+from indexers.legs.bm25.scores import Bm25
+from indexers.legs.lines.leg import GRAM_OPTIONS
+from indexers.legs.model import PLAIN, TermRule
 from indexers.legs.tokenise import Tokeniser, TokenOptions
 from manuals.library.editions import Library, open_manuals
 from retrievers.search.index import Index, open_index
 from retrievers.search.settings import SearchSettings
-from tam.errors import BadOption, IndexError_
+from tam.errors import BadIndex, BadOption
 from tam.settings import BuildSettings
 
 YEAR = 2025
@@ -80,11 +83,11 @@ def test_a_chunk_scores_by_its_best_line(tmp_path: Path) -> None:
     assert index.search("galactosuria", retriever="bm25") == []
     hits = index.search("galactosuria", retriever="bm25_lines")
     assert hits[0].citation == "§2A1.1"
-    assert set(hits[0].legs) == {"grams"}
+    assert set(hits[0].legs) == {"bm25_lines_ngrams"}
     # One slice and several give each row the same score.
-    lines, rows = index.stored.lines, [slice(0, 1), slice(2, 3)]
-    every = lines.gram_scores("orchard shells", [slice(0, 3)], PLAIN)
-    some = lines.gram_scores("orchard shells", rows, PLAIN)
+    lines, rows = index.stored.ranker("grams").lines, [slice(0, 1), slice(2, 3)]
+    every = lines.scores("orchard shells", [slice(0, 3)], PLAIN)
+    some = lines.scores("orchard shells", rows, PLAIN)
     np.testing.assert_array_equal(some, every[[0, 2]])
     assert every[2] > every[0] > 0
 
@@ -150,7 +153,7 @@ def bm25(tmp_path_factory: pytest.TempPathFactory) -> Bm25:
 
 
 def test_a_repeated_term_counts_once_where_that_is_wanted(bm25: Bm25) -> None:
-    once = QueryRule(distinct=True)
+    once = TermRule(distinct=True)
     np.testing.assert_array_equal(
         bm25.scores("infection infected foot", rule=once), bm25.scores("infection foot")
     )
@@ -160,12 +163,12 @@ def test_a_repeated_term_counts_once_where_that_is_wanted(bm25: Bm25) -> None:
 def test_local_idf_is_that_of_the_rows_searched(bm25: Bm25, tmp_path: Path) -> None:
     """As if the other block were not there, but for the mean length."""
     part = slice(3, 6)
-    local = bm25.scores("tooth foot", [part], QueryRule(local=True))
+    local = bm25.scores("tooth foot", [part], TermRule(local=True))
     plain = bm25.scores("tooth foot", [part])
     rarity = np.log1p((3 - 2 + 0.5) / (2 + 0.5)) / bm25.idf[bm25.numbers("tooth")[0]]
     assert local[2] == pytest.approx(plain[2] * rarity)
     np.testing.assert_allclose(
-        bm25.scores("tooth foot", rule=QueryRule(local=True)), bm25.scores("tooth foot"), rtol=1e-6
+        bm25.scores("tooth foot", rule=TermRule(local=True)), bm25.scores("tooth foot"), rtol=1e-6
     )
 
 
@@ -188,7 +191,7 @@ def test_statistics_by_source_need_a_variant_without_constants() -> None:
 
 
 def test_an_index_without_lines_says_so(sample_icd_index: Path) -> None:
-    with pytest.raises(IndexError_, match="built without lines"):
+    with pytest.raises(BadIndex, match="built without lines"):
         open_index(sample_icd_index).search("abscess", retriever="bm25_lines")
 
 

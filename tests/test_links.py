@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexers.building.build import build
-from indexers.building.pointers import Pointer, pointers
+from indexers.building.pointers.general import Pointer, pointers_of
 from indexers.folder.link_table import KINDS
 from indexers.folder.opened import open_folder
 from manuals.library.editions import Library, open_manuals
@@ -20,7 +20,7 @@ from manuals.model.sections import Manual
 from retrievers.ranking.links import WEIGHTS
 from retrievers.search.index import Index, open_index
 from retrievers.search.settings import Filter, SearchSettings
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 from tam.settings import BuildSettings
 
 YEAR = 2025
@@ -45,7 +45,7 @@ def of_year(library: Library, source: str, year: int) -> list[Pointer]:
     def others(wanted: str) -> Manual | None:
         return library.manual(wanted, year) if year in library.years(wanted) else None
 
-    return list(pointers(library.manual(source, year), others))
+    return list(pointers_of(library.manual(source, year), others))
 
 
 def targets(found: list[Pointer], kind: str) -> Mapping[str, set[str]]:
@@ -238,7 +238,7 @@ def test_an_index_without_links_says_so(icd: Index, tmp_path: Path) -> None:
     stored = open_folder(icd.path)
     files = {name: digest for name, digest in stored.manifest.files.items() if "links" not in name}
     stored.manifest = replace(stored.manifest, files=files)
-    with pytest.raises(IndexError_, match="without a link table"):
+    with pytest.raises(BadIndex, match="without a link table"):
         Index(stored).search("abscess", links="on")
     assert Index(stored).search("abscess")
 

@@ -83,7 +83,7 @@ def test_open_and_health(server: Server) -> None:
         ("/search", {"q": "bank", "year": "1999"}, "1999"),
         ("/search", {"q": "bank", "source": "x"}, "not known"),
         ("/search", {"q": "bank", "corpus": "icd"}, "served: legal"),
-        ("/search", {"q": "bank", "reranker": "/etc"}, "argument 'reranker' is not known"),
+        ("/search", {"q": "bank", "reranker": "/etc"}, "reranker '/etc' is not served"),
         ("/search", {"q": "bank", "references": "1"}, "true or false"),
         ("/search", {"q": "a" * (LONGEST_QUERY + 1)}, "at most 50,000"),
         ("/open", {}, "1 to 500 characters"),

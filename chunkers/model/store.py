@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.model.chunk import Chunk
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 from tam.files import replacing, write_text
 
 if TYPE_CHECKING:
@@ -92,21 +92,21 @@ def write_chunks(chunks: Iterable[Chunk], path: Path) -> None:
 def read_chunks(path: Path) -> list[Chunk]:
     """All chunks of a file, in order.
 
-    Raises ``IndexError_`` when the file is missing, damaged or of another form.
+    Raises ``BadIndex`` when the file is missing, damaged or of another form.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
     if not path.is_file():
-        raise IndexError_(f"{path}: no chunks here; build the index again")
+        raise BadIndex(f"{path}: no chunks here; build the index again")
     try:
         table = parquet.read_table(path)
     except (pa.ArrowException, OSError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise IndexError_(f"{path}: damaged ({reason}); build the index again") from error
+        raise BadIndex(f"{path}: damaged ({reason}); build the index again") from error
     missing = [name for name in schema().names if name not in table.schema.names]
     if missing:
-        raise IndexError_(
+        raise BadIndex(
             f"{path}: not a file of chunks (no column {missing[0]}); build the index again"
         )
     return chunks_of(table)

@@ -17,7 +17,8 @@ from eval.queries.case_files import Case, CaseAnswer, Columns
 from eval.systems.scoring.scores import EXACT_ONLY, Group, Scorer
 from eval.systems.tools.tool import CaseEditions, Tool
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import in_corpus
 from tam.errors import BadOption
 from tam.plugins import Registry
 
@@ -146,7 +147,7 @@ class Domain:
     @property
     def sources(self) -> tuple[str, ...]:
         """The sources of its corpus, in their order."""
-        return tuple(source for source, corpus in SOURCES.items() if corpus == self.corpus)
+        return in_corpus(self.corpus)
 
 
 #: the domains by name
@@ -160,3 +161,9 @@ def domains_over(corpus: str) -> tuple[Domain, ...]:
         known = ", ".join(dict.fromkeys(domain.corpus for domain in DOMAINS.values()))
         raise BadOption(f"no domain is over the corpus {corpus!r}; there are domains over {known}")
     return found
+
+
+def example_query(corpus: str) -> str:
+    """A query to try on a new index; a corpus without a domain has a plain one."""
+    found = (domain.example for domain in DOMAINS.values() if domain.corpus == corpus)
+    return next(filter(None, found), "what to look for")

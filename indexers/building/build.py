@@ -8,7 +8,6 @@ by the indexes of several places).
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import shutil
 import sys
@@ -17,40 +16,44 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
-import tam
 from chunkers.model.chunk import Chunk
 from chunkers.model.store import write_chunks
-from indexers.building.expansion import EXPANDED_WITH, expansions
-from indexers.building.lines import LINES, build_lines, lines_of
+from indexers.building.context import Context
+from indexers.building.expansion import EXPANDED_WITH
+from indexers.building.inputs import shared_code, sources_record, taken_part
 from indexers.building.links import build_links
 from indexers.building.parsing import Failed, Parse, parse_all
-from indexers.encoders.base import Encoder, Floats, open_encoder
+from indexers.encoders.base import Encoder, open_encoder
 from indexers.encoders.vectors import VectorCache, waiting_lock
-from indexers.encoders.windows import Window, WindowOptions, windows
 from indexers.folder.manifest import (
     FORMAT,
     NAME,
     EditionRows,
     EncoderRecord,
     Manifest,
+    Part,
+    file_hashes,
     read_manifest,
     write_manifest,
+    write_part,
 )
-from indexers.folder.table import CHUNKS, ChunkTable
-from indexers.legs.bm25 import Bm25, build_bm25
-from indexers.legs.tokenise import TokenOptions
-from manuals.library.editions import Library, load_library
+from indexers.folder.table import CHUNKS
+from indexers.legs.bm25.leg import LEG as TERMS
+from indexers.legs.bm25.scores import Bm25
+from indexers.legs.model import LEGS, Leg, check_legs
+from manuals.library.editions import Library
 from manuals.library.store import edition_record
-from manuals.model.sections import Corpus, Edition
-from tam.errors import BadOption, IndexError_, ManualError
-from tam.files import replacing_folder, sha256_file, write_json
-from tam.progress import progress
+from manuals.model.sections import Edition
+from manuals.model.source import SOURCES, check_corpus, in_corpus
+from manuals.model.source import corpora as all_corpora
+from tam._version import __version__
+from tam.errors import BadIndex, ManualError
+from tam.files import replacing_folder, write_json
+from tam.fingerprints import fingerprint
+from tam.progress import progress, stage
 from tam.settings import BuildSettings
 
 CACHE = ".cache"
-CORPORA: tuple[Corpus, ...] = ("icd", "legal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,59 +78,54 @@ def build(
     library: Library,
     out: Path,
     settings: BuildSettings | None = None,
-    corpora: Sequence[Corpus] | None = None,
+    corpora: Sequence[str] | None = None,
     sample: bool = False,
     strict: bool = False,
     cache: Path | None = None,
+    reuse: Sequence[Path] = (),
 ) -> list[BuildResult]:
     """Build ``out/<corpus>`` for each corpus; by default for those that the library holds.
 
-    Vectors are kept in ``cache``, by default ``out/.cache``.
+    Vectors are kept in ``cache``, by default ``out/.cache``. A leg's part that an index in
+    ``reuse``, or the one in place, holds already is linked or copied from there.
     An edition that cannot be parsed is left out with a line on stderr, unless ``strict``. Raises
-    ``BadOption``, ``ManualError`` when nothing is left, and ``IndexError_`` when the folder cannot
+    ``BadOption``, ``ManualError`` when nothing is left, and ``BadIndex`` when the folder cannot
     be written; an index that was there stays as it was.
     """
     settings = settings or BuildSettings()
-    here = [corpus for corpus in CORPORA if any(e.corpus == corpus for e in library.editions)]
+    check_legs(settings)
+    held = {SOURCES[source].corpus for source in library.sources}
+    here = [corpus for corpus in all_corpora() if corpus in held]
     for corpus in corpora or ():
-        if corpus not in CORPORA:
-            raise BadOption(f"corpus {corpus!r} is not known; choose one of {', '.join(CORPORA)}")
-        if corpus not in here:
+        if check_corpus(corpus) not in here:
             raise ManualError(f"no manual of corpus {corpus} here; add one or choose another")
     results = []
     for corpus in corpora or here:
-        job = _Job(library, out, settings, corpus, sample, strict, cache or out / CACHE)
+        job = _CorpusBuild(
+            library, out, settings, corpus, sample, strict, cache or out / CACHE, tuple(reuse)
+        )
         try:
             results.append(job.run())
         except OSError as error:
-            raise IndexError_(
+            raise BadIndex(
                 f"{out / corpus}: the index cannot be written ({error.strerror or error}); "
                 f"nothing was changed there: free space or choose another folder with --out"
             ) from error
     return results
 
 
-def code_version() -> str:
-    """sha256 over the source code of the stages that decide an index's content."""
-    digest = hashlib.sha256()
-    root = Path(__file__).resolve().parents[2]
-    for package in ("manuals", "chunkers", "indexers"):
-        for file in sorted((root / package).rglob("*.py")):
-            digest.update(f"{file.relative_to(root).as_posix()}\0{sha256_file(file)}\n".encode())
-    return digest.hexdigest()
-
-
 @dataclass
-class _Job:
+class _CorpusBuild:
     """The build of one corpus."""
 
     library: Library
     out: Path
     settings: BuildSettings
-    corpus: Corpus
+    corpus: str
     sample: bool
     strict: bool
     cache: Path
+    reuse: tuple[Path, ...]
     problems: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     distinct: int = 0
@@ -165,27 +163,35 @@ class _Job:
 
     @property
     def editions(self) -> list[Edition]:
-        return [edition for edition in self.library.editions if edition.corpus == self.corpus]
+        own = in_corpus(self.corpus)
+        return [edition for edition in self.library.editions if edition.source in own]
 
     def _inputs(self, encoder: Encoder | None) -> str:
-        """One sha256 over everything that decides the content of the index."""
-        record = {
-            "format": FORMAT,
-            "tool": tam.__version__,
-            "code": code_version(),
-            "settings": self.settings.record(),
-            "encoder": encoder.fingerprint if encoder else None,
-            "editions": [edition_record(edition) for edition in self.editions],
-            "sample": self.sample,
-        }
-        text = json.dumps(record, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """The id of the build: one sha256 over everything that decides the content."""
+        return fingerprint(
+            {
+                "format": FORMAT,
+                "tool": __version__,
+                "code": shared_code(),
+                "sources": sources_record({edition.source for edition in self.editions}),
+                "settings": self.settings.record(),
+                "legs": {
+                    leg.name: leg.fingerprint(self.settings, encoder) for leg in self._wanted()
+                },
+                "editions": [edition_record(edition) for edition in self.editions],
+                "sample": self.sample,
+            }
+        )
+
+    def _wanted(self) -> list[Leg]:
+        """The legs that the settings ask for."""
+        return [leg for leg in LEGS.values() if leg.wanted(self.settings)]
 
     def _as_wanted(self, inputs: str) -> Manifest | None:
         """The manifest of the index in place when it was built from the same inputs."""
         try:
             manifest = read_manifest(self.path)
-        except IndexError_:
+        except BadIndex:
             return None
         if manifest.inputs != inputs:
             return None
@@ -229,58 +235,66 @@ class _Job:
         settings = self.settings
         with self._stage("manuals and chunks"):
             editions, chunks = self._chunks(folder)
-        starts = [edition.start for edition in editions]
-        options = TokenOptions(settings.stemmer, settings.stopwords)
-        table = ChunkTable(folder / CHUNKS, editions)
-        texts = [chunk.text for chunk in chunks]
-        if settings.expand_documents:
-            with self._stage("expansion"):
-                added = expansions(load_library(folder / "manuals"), table, chunks)
-            texts = [
-                f"{text}\n{more}" if more else text for text, more in zip(texts, added, strict=True)
-            ]
-        with self._stage("BM25"):
-            build_bm25(
-                texts,
-                [*starts, len(chunks)],
-                folder / "bm25",
-                options,
-                settings.variant,
-                settings.k1,
-                settings.b,
-                _sources(editions) if settings.statistics == "source" else (),
-            )
+            hashes = file_hashes(folder)
+        code = [shared_code(), sources_record({edition.source for edition in editions})]
+        content = fingerprint([hashes, [[e.name, e.start, e.stop] for e in editions], code])
+        cache = VectorCache(self.cache / "vectors", encoder) if encoder else None
+        context = Context(folder, settings, chunks, editions, encoder, cache, self._stage)
+        parts = {leg.name: self._part(leg, content, context, folder) for leg in self._wanted()}
+        bm25 = parts[TERMS.name]
         with self._stage("links"):
             # By way of the files, as a reader of the index sees them.
-            build_links(folder, table, Bm25(folder / "bm25", options))
-        lines = self._lines(folder, chunks, editions) if settings.lines else []
+            terms = Bm25(folder / TERMS.place, TERMS.token_options(settings))
+            build_links(folder, context.table, terms, bm25.key)
         record = None
-        if encoder is not None:
-            if lines:
-                self._line_vectors(folder / LINES, lines, encoder)
-            window_starts, record = self._dense(folder, chunks, encoder)
-            editions = [
-                replace(e, windows=int(window_starts[e.stop] - window_starts[e.start]))
-                for e in editions
-            ]
+        for part in parts.values():
+            if encoder is not None and "windows" in part.counts:
+                editions = [
+                    replace(edition, windows=windows)
+                    for edition, windows in zip(editions, part.counts["windows"], strict=True)
+                ]
+                record = EncoderRecord(
+                    name=encoder.name,
+                    fingerprint=encoder.fingerprint,
+                    dim=part.counts["dim"],
+                    window=encoder.window,
+                    dtype=encoder.dtype,
+                    batch_size=encoder.batch_size,
+                )
         with self._stage("checksums"):
             manifest = Manifest(
                 corpus=self.corpus,
-                tool=tam.__version__,
-                code=code_version(),
+                tool=__version__,
                 inputs=inputs,
+                content=content,
                 sample=self.sample,
                 settings=settings,
                 encoder=record,
                 editions=tuple(editions),
-                files=file_hashes(folder),
+                parts=parts,
+                files=file_hashes(folder, hashes),
                 expanded_with=EXPANDED_WITH if settings.expand_documents else (),
             )
         write_manifest(folder, manifest)
+        self.distinct, self.encoded = len(context.distinct), context.encoded
         times = {stage: round(seconds, 3) for stage, seconds in self.seconds.items()}
         done = {"seconds": times, "distinct": self.distinct, "encoded": self.encoded}
         write_json(folder / "build.json", done)
         return manifest
+
+    def _part(self, leg: Leg, content: str, context: Context, folder: Path) -> Part:
+        """A leg's part: the one of an index made before, when it would be the same, else built."""
+        key = fingerprint([content, leg.fingerprint(self.settings, context.encoder)])
+        place = folder / leg.place
+        for index in (self.path, *self.reuse):
+            part = taken_part(index, leg, key, place)
+            if part is not None:
+                return part
+        place.mkdir(parents=True, exist_ok=True)
+        with self._stage(leg.name):
+            part = Part(key, dict(leg.build(context, place)))
+        write_part(place, part)
+        return part
 
     def _chunks(self, folder: Path) -> tuple[list[EditionRows], list[Chunk]]:
         """Parse, save and chunk every edition, in the order of the rows; write the chunks."""
@@ -303,113 +317,15 @@ class _Job:
         write_chunks(chunks, folder / CHUNKS)
         return rows, chunks
 
-    def _lines(
-        self, folder: Path, chunks: Sequence[Chunk], editions: Sequence[EditionRows]
-    ) -> list[list[str]]:
-        """The lines of every chunk; writes what is indexed of them but for vectors."""
-        library = load_library(folder / "manuals")
-        lines: list[list[str]] = []
-        with self._stage("lines"):
-            for edition in editions:
-                manual = library.manual(edition.source, edition.year)
-                lines.extend(lines_of(manual, chunks[edition.start : edition.stop]))
-            blocks = [*(edition.start for edition in editions), len(chunks)]
-            build_lines(folder / LINES, lines, blocks)
-        return lines
-
-    def _line_vectors(self, folder: Path, lines: Sequence[Sequence[str]], encoder: Encoder) -> None:
-        """The lines' vectors and their FAISS file."""
-        from indexers.legs.dense import write_dense
-
-        flat = [line for of_chunk in lines for line in of_chunk]
-        vectors = self._encoded(flat, encoder)
-        starts = np.concatenate([[0], np.cumsum([len(of_chunk) for of_chunk in lines])])
-        # Lines are no stretches of a chunk's text: their spans stay empty.
-        write_dense(folder / "dense", vectors, starts, np.zeros((len(flat), 2), np.int32))
-
-    def _encoded(self, texts: Sequence[str], encoder: Encoder) -> Floats:
-        """(n, dim): the texts' vectors, from the cache where it has them."""
-        wanted = dict.fromkeys(text for text in texts if text)
-        self.distinct += len(wanted)
-        cache = VectorCache(self.cache / "vectors", encoder)
-        with self._stage("encoding"):
-            todo = len(cache.missing(wanted))
-            what = f"{self.corpus}: encoding"
-            for _ in progress(cache.fill(wanted), what, todo, "texts"):
-                self.encoded += 1
-        with self._stage("vectors"):
-            return _vectors(cache, texts)
-
-    def _dense(
-        self, folder: Path, chunks: Sequence[Chunk], encoder: Encoder
-    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], EncoderRecord]:
-        """Windows, their vectors and the FAISS file; returns the chunks' window starts."""
-        from indexers.legs.dense import write_dense
-
-        with self._stage("windows"):
-            cut = list(self._windows(chunks, encoder))
-        flat = [window for of_chunk in cut for window in of_chunk]
-        texts = [window.text for window in flat]
-        vectors = self._encoded(texts, encoder)
-        with self._stage("vectors"):
-            starts = np.concatenate([[0], np.cumsum([len(of_chunk) for of_chunk in cut])])
-            spans = np.asarray([window.span for window in flat], np.int32)
-            write_dense(folder / "dense", vectors, starts, spans)
-        return starts, EncoderRecord(
-            name=encoder.name,
-            fingerprint=encoder.fingerprint,
-            dim=vectors.shape[1],
-            window=encoder.window,
-            dtype=encoder.dtype,
-            batch_size=encoder.batch_size,
-        )
-
-    def _windows(self, chunks: Sequence[Chunk], encoder: Encoder) -> Iterator[list[Window]]:
-        """The windows of every chunk; each different text is cut once."""
-        options = WindowOptions(self.settings.windows, self.settings.overlap)
-        distinct = {(chunk.context, chunk.text): chunk for chunk in chunks}
-        cut = progress(
-            windows(list(distinct.values()), encoder, options),
-            f"{self.corpus}: windows",
-            len(distinct),
-            "texts",
-        )
-        of_text = dict(zip(distinct, cut, strict=True))
-        for chunk in chunks:
-            # A blank text never reaches the encoder; its row is a zero vector.
-            yield of_text[chunk.context, chunk.text] or [Window("", (0, 0))]
-
     @contextlib.contextmanager
     def _stage(self, name: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
-
-
-def file_hashes(folder: Path) -> dict[str, str]:
-    """sha256 of every file of an index but the manifest and the times, by path inside it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    hashes = {path.relative_to(folder).as_posix(): path for path in files}
-    return {
-        name: sha256_file(path) for name, path in hashes.items() if name not in (NAME, "build.json")
-    }
-
-
-def _vectors(cache: VectorCache, texts: Sequence[str]) -> Floats:
-    """(n, dim): the vectors of texts that the cache holds, zero for an empty text."""
-    places = [place for place, text in enumerate(texts) if text]
-    known = cache.vectors([texts[place] for place in places])
-    if len(places) == len(texts):
-        return known
-    vectors = np.zeros((len(texts), known.shape[1]), np.float32)
-    vectors[places] = known
-    return vectors
-
-
-def _sources(editions: Sequence[EditionRows]) -> list[int]:
-    """The rows at which sources begin, with the number of rows at the end."""
-    begins = {edition.source: edition.start for edition in reversed(editions)}
-    return [*sorted(begins.values()), editions[-1].stop]
+        inner, begin = sum(self.seconds.values()), time.perf_counter()
+        with stage(f"{self.corpus}: {name}"):
+            yield
+        # Stages inside this one count for themselves.
+        inner = sum(self.seconds.values()) - inner
+        own = max(0.0, time.perf_counter() - begin - inner)
+        self.seconds[name] = self.seconds.get(name, 0.0) + own
 
 
 def _edition_rows(edition: Edition, start: int, chunks: Sequence[Chunk]) -> EditionRows:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexers.building.pointers import Pointer, Target, pointers
-from indexers.folder.link_table import KINDS, LINKS, Link
+from indexers.building.pointers.general import Pointer, Target, pointers_of
+from indexers.folder.link_table import KINDS, LINKS, TERMS_KEY, Link
 from indexers.folder.table import ChunkTable
-from indexers.legs.bm25 import Bm25
+from indexers.legs.bm25.scores import Bm25
 from manuals.library.editions import Library, load_library
 from manuals.model.sections import Edition, Manual
 from manuals.model.years import edition_in_force
@@ -34,14 +34,17 @@ class _Row:
     terms: tuple[int, ...]
 
 
-def build_links(folder: Path, table: ChunkTable, bm25: Bm25) -> int:
-    """Write the link table of an index folder that has all else; returns the number of links."""
+def build_links(folder: Path, table: ChunkTable, bm25: Bm25, key: str) -> int:
+    """Write the link table of an index folder that has all else; returns the number of links.
+
+    ``key`` is that of the BM25 part, whose terms the table numbers.
+    """
     library = load_library(folder / "manuals")
     rows: list[_Row] = []
     for edition in table.editions:
         rows.extend(_Edition(library, table, bm25, edition.source, edition.year).rows())
     rows.sort(key=lambda row: row.from_row)
-    _write(rows, folder / LINKS)
+    _write(rows, folder / LINKS, key)
     return len(rows)
 
 
@@ -61,7 +64,7 @@ class _Edition:
 
     def rows(self) -> Iterator[_Row]:
         numbers = {kind: number for number, kind in enumerate(KINDS)}
-        for pointer in pointers(self._manual, self._other):
+        for pointer in pointers_of(self._manual, self._other):
             held = self._pointing(pointer)
             for target in pointer.targets:
                 to_rows = self._held(target)
@@ -75,9 +78,9 @@ class _Edition:
                         yield _Row(row, numbers[pointer.kind], link, to_rows, terms)
 
     def _pointing(self, pointer: Pointer) -> tuple[int, ...]:
-        """The chunks that hold the place of a pointer; of a statute's rule all of the statute."""
+        """The chunks that hold the place of a pointer."""
         source, year = self._manual.source, self._manual.year
-        if pointer.kind == "appendix_a" and source == "title18":
+        if pointer.whole:
             return self._held(Target(source, pointer.section.key), whole=True)
         rows = self._table.rows_by_key(source, year).get(pointer.section.key, ())
         spans = self._table.text_spans
@@ -144,7 +147,7 @@ class _Edition:
         )
 
 
-def _write(rows: Sequence[_Row], path: Path) -> None:
+def _write(rows: Sequence[_Row], path: Path, key: str) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -160,4 +163,5 @@ def _write(rows: Sequence[_Row], path: Path) -> None:
         "to_key": pa.array([row.link.to_key for row in rows], text),
     }
     with replacing(path) as part:
-        parquet.write_table(pa.table(columns), part, compression="zstd")
+        table = pa.table(columns, metadata={TERMS_KEY: key.encode()})
+        parquet.write_table(table, part, compression="zstd")

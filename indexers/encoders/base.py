@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,6 +49,10 @@ class Encoder(Protocol):
     def dtype(self) -> str: ...
     @property
     def batch_size(self) -> int: ...
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Distributions whose version decides the vectors, if only by their last bits."""
+        ...
 
     def offsets(self, texts: Sequence[str]) -> list[Offsets]:
         """Where each token of each text stands, without special tokens and without torch."""
@@ -122,10 +127,10 @@ class HashEncoder:
     window: int | None = 256
     dtype = "float32"
     batch_size = 1
+    libraries = ("PyStemmer",)
 
     def __init__(self) -> None:
         self._tokeniser = Tokeniser()
-        self._places: dict[str, tuple[int, float]] = {}
 
     def offsets(self, texts: Sequence[str]) -> list[Offsets]:
         """Runs of characters that are not white space."""
@@ -136,15 +141,16 @@ class HashEncoder:
         vectors = np.zeros((len(texts), self.dim), np.float64)
         for vector, text in zip(vectors, texts, strict=True):
             for term, count in self._tokeniser.counts(text).items():
-                place, sign = self._place(term)
+                place, sign = _place(term, self.dim)
                 vector[place] += sign * count**0.5
         return unit(vectors)
 
     encode_queries = encode_documents
 
-    def _place(self, term: str) -> tuple[int, float]:
-        if term not in self._places:
-            digest = hashlib.blake2b(term.encode(), digest_size=4).digest()
-            number = int.from_bytes(digest, "little")
-            self._places[term] = number % self.dim, 1.0 if number >> 31 else -1.0
-        return self._places[term]
+
+@lru_cache(maxsize=1 << 16)
+def _place(term: str, dim: int) -> tuple[int, float]:
+    """Where a term's count goes, and its sign."""
+    digest = hashlib.blake2b(term.encode(), digest_size=4).digest()
+    number = int.from_bytes(digest, "little")
+    return number % dim, 1.0 if number >> 31 else -1.0

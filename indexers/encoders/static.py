@@ -27,6 +27,7 @@ class WordLlamaEncoder:
     window: int | None = None
     dtype = "float32"
     batch_size = 1
+    libraries = ("wordllama", "tokenizers")
 
     def __init__(self) -> None:
         spec = importlib.util.find_spec("wordllama")

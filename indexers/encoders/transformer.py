@@ -47,6 +47,8 @@ class TransformerEncoder:
     texts that happen to be encoded together. Queries always run in float32.
     """
 
+    libraries = ("sentence-transformers", "torch", "transformers", "tokenizers")
+
     def __init__(self, name: str, dtype: str = "float32", batch_size: int = 32) -> None:
         if dtype not in ("float32", "bfloat16"):
             raise BadOption(f"dtype {dtype!r} is not known; choose float32 or bfloat16")

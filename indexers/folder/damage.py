@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tam.errors import IndexError_, TamError
+from tam.errors import BadIndex
 
 # numpy reads a file's head as Python source and lets through what its tokeniser raises.
 _DAMAGE = (OSError, ValueError, EOFError, TokenError, SyntaxError, OverflowError, MemoryError)
@@ -20,35 +18,19 @@ _DAMAGE = (OSError, ValueError, EOFError, TokenError, SyntaxError, OverflowError
 def load_array(path: Path, mapped: bool = False) -> npt.NDArray[Any]:
     """The array of a ``.npy`` file, without pickle; ``mapped`` leaves it on disk.
 
-    Raises ``IndexError_`` when the file is missing or damaged.
+    Raises ``BadIndex`` when the file is missing or damaged.
     """
     try:
         array: npt.NDArray[Any] = np.load(
             path, mmap_mode="r" if mapped else None, allow_pickle=False
         )
     except _DAMAGE as error:
-        raise IndexError_(f"{path}: missing or damaged ({error}); build the index again") from error
+        raise unreadable(path, error) from error
     return array
 
 
-@contextlib.contextmanager
-def blaming(*folders: Path) -> Iterator[None]:
-    """Say that an index is damaged when that is why the block fails as nobody foresaw.
-
-    Opening an index checks no sha256, which would read all of it. Only when something breaks are
-    the files checked; raises ``IndexError_`` naming the first one that is not as it was written.
-    """
-    try:
-        yield
-    except (TamError, BrokenPipeError):
-        raise
-    except Exception as error:
-        from indexers.folder.verify import changed_files
-
-        for folder in folders:
-            fault = next(changed_files(folder), None)
-            if fault is not None:
-                raise IndexError_(
-                    f"{folder}: damaged ({fault}); build it again with  tam build"
-                ) from error
-        raise
+def unreadable(path: Path, error: BaseException) -> BadIndex:
+    """What to raise when a file of an index cannot be read: why, and what to do."""
+    if isinstance(error, PermissionError):
+        return BadIndex(f"{path}: no permission to read it; give yourself that, or use a copy")
+    return BadIndex(f"{path}: missing or damaged ({error}); build the index again")

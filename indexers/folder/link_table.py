@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from indexers.folder.damage import unreadable
 from indexers.folder.manifest import EditionRows
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 #: the table's file in an index folder
 LINKS = "links.parquet"
@@ -41,6 +42,9 @@ KINDS = (
     "appendix_a",
     "cross_reference",
 )
+
+#: of the table's metadata: the key of the BM25 part whose terms it numbers
+TERMS_KEY = b"terms"
 
 Ints = npt.NDArray[np.int64]
 
@@ -65,8 +69,9 @@ class Ragged(NamedTuple):
 class LinkTable:
     """The links of an index, read when first used."""
 
-    def __init__(self, path: Path, idf: npt.NDArray[np.float32], rows: int) -> None:
+    def __init__(self, path: Path, idf: npt.NDArray[np.float32], rows: int, key: str) -> None:
         self.path = path
+        self._key = key
         #: (terms,): how rare each term of the vocabulary is
         self.idf = idf
         self._rows = rows
@@ -126,11 +131,12 @@ class LinkTable:
         from pyarrow import ArrowInvalid, parquet
 
         try:
-            return parquet.read_table(self.path, memory_map=True)
+            table = parquet.read_table(self.path, memory_map=True)
         except (OSError, ArrowInvalid) as error:
-            raise IndexError_(
-                f"{self.path}: missing or damaged ({error}); build the index again"
-            ) from error
+            raise unreadable(self.path, error) from error
+        if (table.schema.metadata or {}).get(TERMS_KEY, b"").decode() != self._key:
+            raise BadIndex(f"{self.path}: of another index; build the index again")
+        return table
 
     def _column(self, name: str) -> Any:
         return self._table.column(name)

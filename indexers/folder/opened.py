@@ -7,36 +7,30 @@
 | `chunks.parquet` | one row for each chunk, in small row groups |
 | `bm25/` | `data`, `indices`, `counts`, `starts`, `blocks` (.npy), `vocabulary.txt` |
 | `dense/` | `vectors.faiss`; `starts`, `spans` (.npy); absent without an encoder |
-| `lines/` | the chunks' lines, of an index built with them; see `lines.py` |
+| `lines/` | `ngrams/` and `dense/` of the chunks' lines, of an index built with them |
+| `legs/` | the parts of other legs by name |
 | `links.parquet` | which chunk points to which sections |
 | `manuals/` | the parsed editions |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexers.building.lines import LINES, LineRows
 from indexers.folder.link_table import LINKS, LinkTable
-from indexers.folder.manifest import NAME, Manifest, read_manifest
+from indexers.folder.manifest import NAME, Manifest, check_part, read_manifest
 from indexers.folder.table import CHUNKS, ChunkTable
-from indexers.legs.bm25 import Bm25, RankBm25
-from indexers.legs.dense import DenseRows
-from indexers.legs.tokenise import TokenOptions
-from tam.errors import IndexError_
+from indexers.legs.bm25.leg import LEG as TERMS
+from indexers.legs.bm25.scores import Bm25
+from indexers.legs.model import Leg, Ranker, leg_of
+from tam.errors import BadIndex
 
 if TYPE_CHECKING:
     from indexers.encoders.base import Encoder
     from manuals.library.editions import Library
     from manuals.model.sections import Manual
-
-
-#: what opening the parts needs
-BM25_FILES = ("starts.npy", "blocks.npy", "data.npy", "indices.npy", "vocabulary.txt")
-DENSE_FILES = ("vectors.faiss", "starts.npy", "spans.npy")
 
 
 class StoredIndex:
@@ -47,32 +41,36 @@ class StoredIndex:
         self.manifest = manifest
         self._stamp = _stamp(path)
         self.chunks = ChunkTable(path / CHUNKS, manifest.editions)
+        self._rankers: dict[str, Ranker] = {}
         self._manuals: dict[tuple[str, int], Manual] = {}
 
     def __len__(self) -> int:
         return len(self.chunks)
 
-    @cached_property
-    def bm25(self) -> Bm25:
-        self._check_unchanged()
-        self._check_format(f"bm25/{name}" for name in BM25_FILES)
-        settings = self.manifest.settings
-        options = TokenOptions(stemmer=settings.stemmer, stopwords=settings.stopwords)
-        return Bm25(self.path / "bm25", options)
+    def ranker(self, name: str) -> Any:
+        """A leg by name, opened. Raises ``BadIndex`` when the index was built without its part,
+        and ``BadOption`` for a name that is not known."""
+        leg = leg_of(name)
+        if leg.name not in self._rankers:
+            part = self.manifest.parts.get(leg.part)
+            if part is None:
+                raise BadIndex(f"{self.path}: {leg.absent(leg.name)}")
+            self._check_unchanged()
+            folder = self.path / leg_of(leg.part).place
+            self._check_format(leg, folder)
+            check_part(folder, part)
+            self._rankers[leg.name] = leg.open(self, folder)
+        return self._rankers[leg.name]
 
-    @cached_property
-    def rank_bm25(self) -> RankBm25:
-        """The slow reference back end over the same terms."""
-        return RankBm25(self.bm25, self.manifest.settings.k1, self.manifest.settings.b)
+    def has(self, name: str) -> bool:
+        """Whether the index was built with what a leg ranks by."""
+        return leg_of(name).part in self.manifest.parts
 
     @property
-    def has_lines(self) -> bool:
-        return self.manifest.settings.lines
-
-    @cached_property
-    def lines(self) -> LineRows:
-        """The chunks' lines, of an index that was built with them."""
-        return LineRows(self.path / LINES)
+    def bm25(self) -> Bm25:
+        """The terms of the index with their idf, which links, references and excerpts go by."""
+        bm25: Bm25 = self.ranker(TERMS.name).bm25
+        return bm25
 
     @property
     def has_links(self) -> bool:
@@ -81,24 +79,14 @@ class StoredIndex:
     @cached_property
     def links(self) -> LinkTable:
         """The links between the chunks."""
-        return LinkTable(self.path / LINKS, self.bm25.idf, len(self))
-
-    @property
-    def has_dense(self) -> bool:
-        return self.manifest.encoder is not None
-
-    @cached_property
-    def dense(self) -> DenseRows:
-        """The vectors; ``IndexError_`` when the index was built without an encoder."""
-        self._encoder_record()
         self._check_unchanged()
-        self._check_format(f"dense/{name}" for name in DENSE_FILES)
-        return DenseRows(self.path / "dense")
+        key = self.manifest.parts[TERMS.name].key
+        return LinkTable(self.path / LINKS, self.bm25.idf, len(self), key)
 
     def encoder(self) -> Encoder:
         """The encoder that built the vectors, for queries. torch loads when it first encodes.
 
-        Raises ``IndexError_`` when the model here is not the one that built the index.
+        Raises ``BadIndex`` when the model here is not the one that built the index.
         """
         return self._encoder
 
@@ -109,7 +97,7 @@ class StoredIndex:
         record = self._encoder_record()
         encoder = open_encoder(record.name, dtype=record.dtype, batch_size=record.batch_size)
         if encoder.fingerprint != record.fingerprint:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built with {record.name} of fingerprint "
                 f"{record.fingerprint[:12]}, but the model here has {encoder.fingerprint[:12]}; "
                 f"build the index again or bring back that model"
@@ -119,7 +107,7 @@ class StoredIndex:
     def _encoder_record(self) -> Any:
         record = self.manifest.encoder
         if record is None:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built without vectors; search it with the retriever bm25, "
                 f"or build it again with an encoder"
             )
@@ -148,11 +136,12 @@ class StoredIndex:
             self._manuals[source, year] = load_manual(folder)
         return self._manuals[source, year]
 
-    def _check_format(self, files: Iterable[str]) -> None:
+    def _check_format(self, leg: Leg, folder: Path) -> None:
         """A file that the build never made is no damage."""
-        for file in files:
+        inside = folder.relative_to(self.path).as_posix()
+        for file in (f"{inside}/{name}" for name in leg.files):
             if self.manifest.files and file not in self.manifest.files:
-                raise IndexError_(
+                raise BadIndex(
                     f"{self.path}: of an older format (built by tam {self.manifest.tool} without "
                     f"{file}); build it again"
                 )
@@ -160,7 +149,7 @@ class StoredIndex:
     def _check_unchanged(self) -> None:
         """Parts that load late must be of the same build as those before."""
         if _stamp(self.path) != self._stamp:
-            raise IndexError_(f"{self.path}: built anew while it was open; open it again")
+            raise BadIndex(f"{self.path}: built anew while it was open; open it again")
 
 
 def _stamp(folder: Path) -> tuple[int, int]:
@@ -174,7 +163,7 @@ def _stamp(folder: Path) -> tuple[int, int]:
 def open_folder(path: Path | str) -> StoredIndex:
     """Open an index folder.
 
-    Raises ``IndexError_`` when it is missing, damaged or of another format.
+    Raises ``BadIndex`` when it is missing, damaged or of another format.
     """
     folder = Path(path)
     return StoredIndex(folder, read_manifest(folder))

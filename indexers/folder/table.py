@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from chunkers.model.chunk import Chunk
+from indexers.folder.damage import unreadable
 from indexers.folder.manifest import EditionRows
-from tam.errors import IndexError_
+from manuals.model.source import SOURCES
+from tam.errors import BadIndex
 
 #: the table's file in an index folder
 CHUNKS = "chunks.parquet"
 
 
-#: sources whose titles are words to look up, not names of sections
-UNTITLED = frozenset({"index", "eindex", "drugs", "neoplasm"})
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -57,7 +57,7 @@ class ChunkTable:
         found: dict[str, list[int]] = {}
         titles = self._table(["title"]).column("title")
         for edition in self.editions:
-            if edition.source not in UNTITLED:
+            if not SOURCES[edition.source].path_keys:
                 own = titles.slice(edition.start, edition.chunks).to_pylist()
                 for row, title in enumerate(own, edition.start):
                     words = title_words(title)
@@ -211,11 +211,9 @@ class ChunkTable:
         try:
             file = parquet.ParquetFile(self.path, memory_map=True)
         except (OSError, ArrowInvalid) as error:
-            raise IndexError_(
-                f"{self.path}: missing or damaged ({error}); build the index again"
-            ) from error
+            raise unreadable(self.path, error) from error
         if file.metadata.num_rows != len(self):
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: {file.metadata.num_rows} chunks, but the manifest says "
                 f"{len(self)}; build the index again"
             )

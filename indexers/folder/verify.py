@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from chunkers.model.store import read_chunks
-from indexers.building.build import file_hashes
+from indexers.folder.manifest import file_hashes
 from indexers.folder.opened import StoredIndex, open_folder
 from indexers.folder.table import CHUNKS
-from tam.errors import TamError
+from indexers.legs.model import LEGS
+from tam.errors import BadIndex, TamError
 from tam.files import sha256_text
 
 # A damaged index can have as many faults as chunks: the first ones tell.
@@ -21,7 +21,7 @@ _SHOWN = 20
 def verify(path: Path | str) -> list[str]:
     """The faults of an index, one line each; none for a sound one.
 
-    Raises ``IndexError_`` when the folder is no index at all or its manifest cannot be read.
+    Raises ``BadIndex`` when the folder is no index at all or its manifest cannot be read.
     """
     index = open_folder(path)
     faults = list(changed_files(index.path))
@@ -29,7 +29,7 @@ def verify(path: Path | str) -> list[str]:
         # What the files hold can only be trusted when they are those that were written.
         return faults
     try:
-        for check in (_tables, _terms, _vectors, _chunks):
+        for check in (_tables, _legs, _chunks):
             for fault in check(index):
                 faults.append(fault)
                 if len(faults) == _SHOWN:
@@ -59,27 +59,9 @@ def _tables(index: StoredIndex) -> Iterator[str]:
         row = edition.stop
 
 
-def _terms(index: StoredIndex) -> Iterator[str]:
-    if len(index.bm25) != len(index):
-        yield f"bm25: {len(index.bm25)} rows for {len(index)} chunks"
-
-
-def _vectors(index: StoredIndex) -> Iterator[str]:
-    record = index.manifest.encoder
-    if record is None:
-        return
-    dense = index.dense
-    if len(dense) != len(index):
-        yield f"dense: {len(dense)} rows for {len(index)} chunks"
-        return
-    if dense.vectors.shape != (index.manifest.windows, record.dim):
-        expected = (index.manifest.windows, record.dim)
-        yield f"dense: vectors of shape {dense.vectors.shape}, the manifest says {expected}"
-    if (np.diff(dense.starts) < 1).any():
-        yield "dense: a chunk without a vector"
-    lengths = np.linalg.norm(dense.vectors, axis=1)
-    if not np.all((np.abs(lengths - 1) < 1e-3) | (lengths == 0)):
-        yield "dense: vectors that are not of length 1"
+def _legs(index: StoredIndex) -> Iterator[str]:
+    for name in index.manifest.parts:
+        yield from LEGS[name].faults(index.ranker(name), index.manifest)
 
 
 def _chunks(index: StoredIndex) -> Iterator[str]:
@@ -100,6 +82,27 @@ def _chunks(index: StoredIndex) -> Iterator[str]:
                 yield f"{chunk.id}: the text is not the one of its sha256"
             if not same_words(chunk.body(manual), chunk.text[len(chunk.context) :]):
                 yield f"{chunk.id}: the body is not the slice of {edition.name} that it names"
+
+
+@contextlib.contextmanager
+def naming_damage(*folders: Path) -> Iterator[None]:
+    """Say that an index is damaged when that is why the block fails as nobody foresaw.
+
+    Opening an index checks no sha256, which would read all of it. Only when something breaks are
+    the files checked; raises ``BadIndex`` naming the first one that is not as it was written.
+    """
+    try:
+        yield
+    except (TamError, BrokenPipeError):
+        raise
+    except Exception as error:
+        for folder in folders:
+            fault = next(changed_files(folder), None)
+            if fault is not None:
+                raise BadIndex(
+                    f"{folder}: damaged ({fault}); build it again with  tam build"
+                ) from error
+        raise
 
 
 def same_words(body: str, text: str) -> bool:

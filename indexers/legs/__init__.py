@@ -1,4 +1,4 @@
-"""What legs keep on disk and score with.
+"""Legs: each ranks the rows of an index for a query by scores of its own.
 
-In: texts. Out: scores by row.
+In: chunks, an encoder. Out: parts of an index folder, and rankers over them.
 """

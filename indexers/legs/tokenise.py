@@ -21,6 +21,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tam.errors import BadOption
 from tam.settings import STEMMERS, STOPWORDS
@@ -79,25 +80,28 @@ def fold(text: str) -> str:
     return plain.lower()
 
 
+# Tokens whose terms are kept, and how long one may be: a server reads texts of strangers.
+_KEPT, _LONGEST = 1 << 16, 64
+
+
 class Tokeniser:
-    """Makes terms under one set of options. Remembers each distinct token's terms."""
+    """Makes terms under one set of options. Remembers the terms of tokens met lately."""
 
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         self._stopwords = _ENGLISH_STOPWORDS if self.options.stopwords == "english" else frozenset()
-        self._terms: dict[str, tuple[str, ...]] = {}
+        self._kept = lru_cache(maxsize=_KEPT)(self._made)
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text in order, with repeats."""
         found: list[str] = []
-        known = self._terms
+        kept, made = self._kept, self._made
         for token in _TOKEN.findall(fold(text)):
-            terms = known.get(token)
-            if terms is None:
-                made = self._grams(token) if self.options.grams else self._of_token(token)
-                terms = known[token] = tuple(made)
-            found.extend(terms)
+            found.extend(kept(token) if len(token) <= _LONGEST else made(token))
         return found
+
+    def _made(self, token: str) -> tuple[str, ...]:
+        return tuple(self._grams(token) if self.options.grams else self._of_token(token))
 
     def counts(self, text: str) -> Counter[str]:
         """Each distinct term of a text with its count."""

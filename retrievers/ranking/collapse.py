@@ -15,8 +15,8 @@ import numpy as np
 
 from indexers.folder.manifest import EditionRows
 from indexers.folder.table import ChunkTable
-from retrievers.ranking.ranks import Ranked
-from retrievers.search.filters import Allowed
+from indexers.legs.model import Allowed
+from indexers.legs.ranking import RankedRows
 
 
 class Collapse:
@@ -35,14 +35,14 @@ class Collapse:
         """The row that stands for an allowed row."""
         return self.group(row)[-1]
 
-    def ranked(self, found: Ranked) -> Ranked:
+    def collapsed(self, found: RankedRows) -> RankedRows:
         """The list with each text at the place and with the score of its best row."""
         first: dict[int, int] = {}
         for place, row in enumerate(found.rows.tolist()):
             first.setdefault(self.newest(row), place)
         places = np.fromiter(first.values(), np.int64, len(first))
         rows = np.fromiter(first, np.int64, len(first))
-        return Ranked(rows, found.scores[places], found.vector)
+        return RankedRows(rows, found.scores[places], found.span_of)
 
     def other_years(self, rows: Sequence[int]) -> Mapping[int, tuple[int, ...]]:
         """For each row that stands for others too: their years, ascending."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.ranking.ranks import Ranked, Rows, Scores
+from indexers.legs.ranking import RankedRows, Rows, Scores
 
 #: as in Cormack et al. 2009
 RRF_K = 60
@@ -28,7 +28,7 @@ class Fused(NamedTuple):
     scores: Scores
 
 
-def _sum(lists: Sequence[Ranked], contributions: Contributions, base: float = 0.0) -> Fused:
+def _sum(lists: Sequence[RankedRows], contributions: Contributions, base: float = 0.0) -> Fused:
     if not lists:
         return Fused(np.empty(0, np.int64), np.empty(0, np.float32))
     rows, inverse = np.unique(np.concatenate([each.rows for each in lists]), return_inverse=True)
@@ -37,7 +37,7 @@ def _sum(lists: Sequence[Ranked], contributions: Contributions, base: float = 0.
     return Fused(rows.astype(np.int64, copy=False), (total + base).astype(np.float32))
 
 
-def rrf(lists: Sequence[Ranked], weights: Sequence[float], k: int = RRF_K) -> Fused:
+def rrf(lists: Sequence[RankedRows], weights: Sequence[float], k: int = RRF_K) -> Fused:
     """Reciprocal rank fusion: ``score(d) = sum over lists of weight / (k + rank(d))``.
 
     Ranks start at 1; a list that does not hold ``d`` adds nothing. Cormack, Clarke and Büttcher,
@@ -52,7 +52,7 @@ def rrf(lists: Sequence[Ranked], weights: Sequence[float], k: int = RRF_K) -> Fu
     )
 
 
-def minmax(lists: Sequence[Ranked], weights: Sequence[float]) -> Fused:
+def minmax(lists: Sequence[RankedRows], weights: Sequence[float]) -> Fused:
     """Weighted sum of min-max scores: ``sum of weight * (s(d) - min) / (max - min)``.
 
     ``min`` and ``max`` are those of the list; a list that does not hold ``d`` adds 0, its minimum,
@@ -69,7 +69,7 @@ def minmax(lists: Sequence[Ranked], weights: Sequence[float]) -> Fused:
     return _sum(lists, contributions)
 
 
-def zscore(lists: Sequence[Ranked], weights: Sequence[float]) -> Fused:
+def zscore(lists: Sequence[RankedRows], weights: Sequence[float]) -> Fused:
     """Weighted sum of z scores: ``sum of weight * (s(d) - mean) / standard deviation``.
 
     Mean and (population) deviation are those of the list. A list that does not hold ``d`` adds its
@@ -91,6 +91,6 @@ def zscore(lists: Sequence[Ranked], weights: Sequence[float]) -> Fused:
     return _sum(lists, contributions, base)
 
 
-FUSIONS: Mapping[str, Callable[[Sequence[Ranked], Sequence[float]], Fused]] = MappingProxyType(
+FUSIONS: Mapping[str, Callable[[Sequence[RankedRows], Sequence[float]], Fused]] = MappingProxyType(
     {"rrf": rrf, "minmax": minmax, "zscore": zscore}
 )

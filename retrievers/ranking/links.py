@@ -35,9 +35,10 @@ import numpy.typing as npt
 
 from indexers.folder.link_table import KINDS, Link, LinkTable
 from indexers.folder.opened import StoredIndex
+from indexers.legs.model import Allowed
+from indexers.legs.ranking import EMPTY, RankedRows, top_rows
 from retrievers.ranking.fusion import RRF_K
-from retrievers.ranking.ranks import EMPTY, Ranked, ranked
-from retrievers.search.filters import Allowed, editions_in_time
+from retrievers.search.filters import editions_in_time
 from retrievers.search.hits import LinkInfo
 from retrievers.search.settings import Filter
 
@@ -85,8 +86,8 @@ class Linked(NamedTuple):
     the rows that count as found by a link.
     """
 
-    found: Ranked
-    targets: Ranked
+    found: RankedRows
+    targets: RankedRows
     links: Mapping[int, int]
     brought: frozenset[int]
 
@@ -119,9 +120,9 @@ def pointing_filter(index: StoredIndex, wanted: Filter, allowed: Allowed) -> Fil
 def linked(
     index: StoredIndex,
     texts: Sequence[str],
-    pointers: Sequence[Ranked],
+    pointers: Sequence[RankedRows],
     allowed: Allowed,
-    found: Ranked,
+    found: RankedRows,
     depth: int,
 ) -> Linked:
     """A query's ranking with what the chunks found for each of its texts point to.
@@ -137,7 +138,7 @@ def linked(
     # The strongest first; of equal ones the first in the table.
     order = np.lexsort((numbers, -strengths))
     best = _targets(index, numbers[order], strengths[order], allowed, found.top(depth))
-    targets = ranked(
+    targets = top_rows(
         np.fromiter(best, np.int64),
         np.array([strength for _, strength in best.values()], np.float32),
         index.chunks.id_ranks,
@@ -148,7 +149,7 @@ def linked(
     return Linked(merged, targets, links, brought)
 
 
-def _strengths(index: StoredIndex, text: str, pointers: Ranked) -> tuple[Ints, Floats]:
+def _strengths(index: StoredIndex, text: str, pointers: RankedRows) -> tuple[Ints, Floats]:
     """The links of the pointing chunks that share a word with the text, with their strengths."""
     table = index.links
     top = pointers.rows[:POINTING]
@@ -189,7 +190,7 @@ def _match(index: StoredIndex, table: LinkTable, text: str, numbers: Ints) -> Fl
 
 
 def _targets(
-    index: StoredIndex, numbers: Ints, strengths: Floats, allowed: Allowed, found: Ranked
+    index: StoredIndex, numbers: Ints, strengths: Floats, allowed: Allowed, found: RankedRows
 ) -> dict[int, tuple[int, float]]:
     """Row -> its strongest link and its strength; ``numbers`` stand strongest first."""
     starts, values = index.links.targets
@@ -208,7 +209,9 @@ def _targets(
     return best
 
 
-def _merged(index: StoredIndex, found: Ranked, targets: Ranked) -> tuple[Ranked, frozenset[int]]:
+def _merged(
+    index: StoredIndex, found: RankedRows, targets: RankedRows
+) -> tuple[RankedRows, frozenset[int]]:
     """The search's ranking with the targets in it, and the rows that links brought."""
     own = 1.0 / (RRF_K + np.arange(1, len(found.rows) + 1, dtype=np.float64))
     scores = dict(zip(found.rows.tolist(), own.tolist(), strict=True))
@@ -222,7 +225,7 @@ def _merged(index: StoredIndex, found: Ranked, targets: Ranked) -> tuple[Ranked,
         scores[row] = before + added
     rows = np.fromiter(scores, np.int64)
     summed = np.fromiter(scores.values(), np.float32)
-    return ranked(rows, summed, index.chunks.id_ranks, len(rows)), frozenset(brought)
+    return top_rows(rows, summed, index.chunks.id_ranks, len(rows)), frozenset(brought)
 
 
 def link_info(index: StoredIndex, number: int) -> LinkInfo:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from chunkers.model.cut import SENTENCE_END, end_before
+from indexers.legs.ranking import RankedRows
 from retrievers.ranking.fusion import RRF_K, Fused, rrf
-from retrievers.ranking.ranks import Ranked
 
 #: words that a passage is packed up to
 PASSAGE_WORDS = 60
@@ -61,7 +61,7 @@ def cut_passages(text: str, words: int = PASSAGE_WORDS) -> list[str]:
     return [" ".join(passage) for passage in passages]
 
 
-def best_rank(lists: Sequence[Ranked], weights: Sequence[float]) -> Fused:
+def best_rank(lists: Sequence[RankedRows], weights: Sequence[float]) -> Fused:
     """CombMAX over reciprocal ranks: ``max over passages of weight / (60 + rank(d))``.
 
     Every passage has a first chunk, so ties are the rule; a thousandth of the passages' mean
@@ -80,6 +80,6 @@ def best_rank(lists: Sequence[Ranked], weights: Sequence[float]) -> Fused:
     return Fused(total.rows, (best + mean / 1000).astype(np.float32))
 
 
-PASSAGE_FUSIONS: Mapping[str, Callable[[Sequence[Ranked], Sequence[float]], Fused]] = (
+PASSAGE_FUSIONS: Mapping[str, Callable[[Sequence[RankedRows], Sequence[float]], Fused]] = (
     MappingProxyType({"max": best_rank, "rrf": rrf})
 )

@@ -106,8 +106,8 @@ def best_excerpt(
                 candidate = (-weight, length, first, last)
                 best = candidate if best is None else min(best, candidate)
     if best is None:
-        dense = None if span else hit.legs.get("dense")
-        start = dense.span[0] if dense and dense.span else 0
+        spans = [] if span else [leg.span for leg in hit.legs.values() if leg.span]
+        start = spans[0][0] if spans else 0
         text = _SPACE.sub(" ", hit.text[start:] if start > len(hit.text) - len(body) else body)
         return Excerpt(_clip(text.strip(), size), ())
     _, _, first, last = best

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from indexers.folder.manifest import EditionRows
 from indexers.folder.opened import StoredIndex
+from indexers.legs.model import Allowed
 from manuals.icd10cm.codes import CATEGORY
 from manuals.model.keys import Reference, parse_reference
-from manuals.model.sections import SOURCES, Edition, Manual, Section
+from manuals.model.sections import Edition, Manual, Section
+from manuals.model.source import SOURCES, sources_of
 from manuals.model.units import is_apparatus
 from manuals.model.years import edition_in_force
-from retrievers.ranking.ranks import Rows, Scores
 from retrievers.search.settings import Filter
 from tam.errors import BadOption, UnknownKey, UnknownYear
 
@@ -26,36 +26,6 @@ _CATEGORY = re.compile(CATEGORY)
 
 #: edition -> which of its rows are allowed
 Masks = Mapping[str, npt.NDArray[np.bool_]]
-
-
-@dataclass(frozen=True, eq=False)
-class Allowed:
-    """The rows of some editions, in order, of which ``mask`` (if any) keeps a part.
-
-    Legs score the slices as a whole; ``keep`` cuts the scores down to the allowed rows.
-    """
-
-    editions: tuple[EditionRows, ...]
-    slices: tuple[slice, ...]
-    mask: npt.NDArray[np.bool_] | None = None
-
-    @cached_property
-    def rows(self) -> Rows:
-        """The allowed rows, ascending."""
-        parts = [np.arange(part.start, part.stop, dtype=np.int64) for part in self.slices]
-        rows = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        return rows if self.mask is None else rows[self.mask]
-
-    def keep(self, scores: Scores) -> Scores:
-        """Of scores (..., rows of the slices) those of the allowed rows."""
-        return scores if self.mask is None else scores[..., self.mask]
-
-    def __contains__(self, row: int) -> bool:
-        at = int(np.searchsorted(self.rows, row))
-        return at < len(self.rows) and int(self.rows[at]) == row
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 def allowed_rows(index: StoredIndex, wanted: Filter) -> Allowed:
@@ -202,7 +172,7 @@ def _held_under(
     have it.
     """
     reference = parse_reference(typed)
-    sources = reference.sources or ("ussg",)
+    sources = sources_of(reference)
     searched = [edition for edition in editions if edition.source in sources]
     if not searched:
         wanted, here = " or ".join(sources), ", ".join(edition.name for edition in editions)

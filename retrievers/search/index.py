@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Unpack
@@ -17,22 +18,21 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from indexers.folder.opened import StoredIndex, open_folder
+from indexers.legs.model import LEGS, Allowed
+from indexers.legs.ranking import RankedRows
 from retrievers.ranking.legs import LegCache
 from retrievers.ranking.links import link_info
-from retrievers.ranking.passage_of import named_span
-from retrievers.ranking.ranks import Ranked
-from retrievers.search.filters import Allowed, allowed_rows
-from retrievers.search.hits import FoundBy, Hit, Leg, Named, Provenance
+from retrievers.ranking.named_span import named_span
+from retrievers.search.filters import allowed_rows
+from retrievers.search.hits import Hit, Leg, Named, Provenance
 from retrievers.search.pipeline import Clock, Pipeline, Ranking
 from retrievers.search.settings import (
-    DENSE_LEGS,
-    LINE_LEGS,
     Filter,
     SearchOptions,
     SearchSettings,
     YearFilter,
 )
-from tam.errors import BadOption, IndexError_
+from tam.errors import BadIndex, BadOption
 
 if TYPE_CHECKING:
     from chunkers.model.chunk import Chunk
@@ -49,7 +49,8 @@ class Index:
 
     def __init__(self, stored: StoredIndex) -> None:
         self.stored = stored
-        self._allowed: dict[Filter, Allowed] = {}
+        # Masks of rows: what a server's last requests asked for is enough.
+        self._allowed = lru_cache(maxsize=64)(partial(allowed_rows, stored))
 
     def __len__(self) -> int:
         """Number of chunks."""
@@ -107,7 +108,7 @@ class Index:
         ``year``, ``as_of``, ``source``, ``under`` and ``notes`` are explained at ``Filter``, the options
         (``retriever``, ``fusion``, ``query_mode``, ...) at ``SearchSettings``. Fewer than k come
         back when fewer are allowed or, with BM25 alone, share a term with the query. Raises
-        ``BadOption``, ``UnknownYear``, ``UnknownKey``, ``BadReference`` and ``IndexError_``.
+        ``BadOption``, ``UnknownYear``, ``UnknownKey``, ``BadReference`` and ``BadIndex``.
         """
         wanted = Filter(year=year, as_of=as_of, source=source, under=under, notes=notes)
         return self.search_many([query], k, filters=wanted, settings=settings, **options)[0]
@@ -179,8 +180,8 @@ class Index:
                     text=chunk.text,
                     kind=chunk.kind,
                     tokens=chunk.tokens,
-                    legs=_legs_of(self.stored, row, ranking.legs),
-                    found_by=_found_by(row, ranking),
+                    legs=_legs_of(row, ranking.legs),
+                    found_by=ranking.found_by(row),
                     link=link_info(self.stored, ranking.links[row])
                     if row in ranking.links
                     else None,
@@ -210,24 +211,15 @@ class Index:
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise BadOption(f"k {k!r} is not allowed; give a whole number from 1")
         if settings.links == "on" and not self.stored.has_links:
-            raise IndexError_(
+            raise BadIndex(
                 f"{self.path}: built without a link table; build it again, or leave links off"
             )
-        if LINE_LEGS.intersection(settings.legs) and not self.stored.has_lines:
-            raise IndexError_(
-                f"{self.path}: built without lines, which the retriever "
-                f"{settings.retriever} needs; choose another, or build with  --lines"
-            )
-        if DENSE_LEGS.intersection(settings.legs) and not self.stored.has_dense:
-            raise IndexError_(
-                f"{self.path}: built without vectors, which the retriever "
-                f"{settings.retriever} needs; use bm25, or build the index with an encoder"
-            )
+        for leg in settings.legs:
+            if not self.stored.has(leg):
+                raise BadIndex(f"{self.path}: {LEGS[leg].absent(str(settings.retriever))}")
 
     def _allow(self, wanted: Filter) -> Allowed:
-        if wanted not in self._allowed:
-            self._allowed[wanted] = allowed_rows(self.stored, wanted)
-        return self._allowed[wanted]
+        return self._allowed(wanted)
 
 
 def _per_query(filters: Filter | Sequence[Filter] | None, queries: int) -> list[Filter]:
@@ -259,15 +251,7 @@ def _provenance(stored: StoredIndex, row: int, chunk: Chunk) -> Provenance:
     )
 
 
-def _found_by(row: int, ranking: Ranking) -> FoundBy:
-    if row in ranking.referenced:
-        return "reference"
-    return "link" if row in ranking.linked else "search"
-
-
-def _legs_of(
-    stored: StoredIndex, row: int, legs: Mapping[str, tuple[Ranked, ...]]
-) -> Mapping[str, Leg]:
+def _legs_of(row: int, legs: Mapping[str, tuple[RankedRows, ...]]) -> Mapping[str, Leg]:
     """Where each leg ranked a row: of several passages the best rank, of equal ones the first."""
     found: dict[str, Leg] = {}
     for name, lists in legs.items():
@@ -275,7 +259,7 @@ def _legs_of(
             at = np.flatnonzero(each.rows == row)
             if len(at) and (name not in found or int(at[0]) + 1 < found[name].rank):
                 place = int(at[0])
-                span = None if each.vector is None else stored.dense.best_window(each.vector, row)
+                span = None if each.span_of is None else each.span_of(row)
                 found[name] = Leg(place + 1, float(each.scores[place]), span)
     return MappingProxyType(found)
 
@@ -283,7 +267,7 @@ def _legs_of(
 def open_index(path: Path | str) -> Index:
     """Open an index folder, such as ``indexes/legal``.
 
-    Raises ``IndexError_`` when it is missing, damaged, of another format or (at the first search
+    Raises ``BadIndex`` when it is missing, damaged, of another format or (at the first search
     that encodes a query) built with another encoder.
     """
     return Index(open_folder(path))

@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from indexers.folder.opened import StoredIndex
+from indexers.legs.model import LEGS, PLAIN, Allowed, Queries, TermRule
+from indexers.legs.ranking import EMPTY, RankedRows, Rows, top_rows
 from retrievers.ranking.collapse import Collapse, most_years
 from retrievers.ranking.fusion import FUSIONS, rrf
-from retrievers.ranking.legs import LegCache, leg_under
+from retrievers.ranking.legs import LegCache, Vectors
 from retrievers.ranking.links import LINKS_LEG, Linked, linked, pointing_filter
 from retrievers.ranking.passages import PASSAGE_FUSIONS, cut_passages
-from retrievers.ranking.ranks import EMPTY, Ranked, Rows, ranked
 from retrievers.ranking.references import (
     descending_scores,
     is_long,
@@ -31,8 +32,9 @@ from retrievers.ranking.references import (
     referenced_rows,
 )
 from retrievers.ranking.rerank import load_reranker
-from retrievers.search.filters import Allowed, allowed_rows
-from retrievers.search.settings import DENSE_LEGS, Filter, SearchSettings
+from retrievers.search.filters import allowed_rows
+from retrievers.search.hits import FoundBy
+from retrievers.search.settings import Filter, SearchSettings
 
 #: name under which a hit keeps its rank and score from before the reranker
 BEFORE_RERANKING = "search"
@@ -51,10 +53,16 @@ class Ranking(NamedTuple):
     rows: Rows
     scores: npt.NDArray[np.float64]
     referenced: Mapping[int, str]
-    legs: Mapping[str, tuple[Ranked, ...]]
+    legs: Mapping[str, tuple[RankedRows, ...]]
     linked: frozenset[int] = frozenset()
     links: Mapping[int, int] = MappingProxyType({})
     other_years: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+
+    def found_by(self, row: int) -> FoundBy:
+        """What brought a row."""
+        if row in self.referenced:
+            return "reference"
+        return "link" if row in self.linked else "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +126,8 @@ class Pipeline:
                     lists[LINKS_LEG] = (each.targets,)
         if self.settings.collapse != "off":
             found = [
-                self._collapse(wanted).ranked(each)
-                for wanted, each in zip(filters, found, strict=True)
+                collapse.collapsed(each) if collapse else each
+                for collapse, each in zip(map(self._collapse, filters), found, strict=True)
             ]
         if self.settings.reranker is not None:
             with self.clock.stage("rerank"):
@@ -135,15 +143,19 @@ class Pipeline:
                 )
             ]
 
-    def _collapse(self, wanted: Filter) -> Collapse:
-        return Collapse(self.stored.chunks, self.allowed[wanted])
+    def _collapse(self, wanted: Filter) -> Collapse | None:
+        """What makes one of a text's years, where a filter allows several years of a source."""
+        allowed = self.allowed[wanted]
+        if self.settings.collapse == "off" or most_years(allowed.editions) == 1:
+            return None
+        return Collapse(self.stored.chunks, allowed)
 
     def _link(
         self,
         tasks: Sequence[Sequence[_Task]],
         filters: Sequence[Filter],
-        legs: Mapping[tuple[str, _Task], Ranked],
-        found: Sequence[Ranked],
+        legs: Mapping[tuple[str, _Task], RankedRows],
+        found: Sequence[RankedRows],
     ) -> list[Linked]:
         """Each query's ranking with the sections that the chunks found for it point to."""
         wider = {
@@ -170,14 +182,13 @@ class Pipeline:
             for wanted, each, ranking in zip(filters, pointing, found, strict=True)
         ]
 
-    def _run_legs(self, tasks: Iterable[_Task]) -> dict[tuple[str, _Task], Ranked]:
+    def _run_legs(self, tasks: Iterable[_Task]) -> dict[tuple[str, _Task], RankedRows]:
         """Each leg's list for each distinct task; the tasks of one filter go together."""
         by_filter: dict[Filter, list[_Task]] = {}
         for task in dict.fromkeys(tasks):
             by_filter.setdefault(task.wanted, []).append(task)
-        if DENSE_LEGS.intersection(self.settings.legs):
-            self._encode(by_filter)
-        found: dict[tuple[str, _Task], Ranked] = {}
+        self._encode(by_filter)
+        found: dict[tuple[str, _Task], RankedRows] = {}
         for leg in self.settings.legs:
             with self.clock.stage(leg):
                 for wanted, group in by_filter.items():
@@ -186,44 +197,57 @@ class Pipeline:
 
     def _run_leg(
         self, leg: str, wanted: Filter, tasks: Sequence[_Task]
-    ) -> Iterator[tuple[tuple[str, _Task], Ranked]]:
+    ) -> Iterator[tuple[tuple[str, _Task], RankedRows]]:
         """One leg's lists for the tasks of one filter: those kept, then those missing."""
-        name = self.stored.manifest.inputs
-        # A leg under another rule is a list of its own in the cache.
-        rule, run = leg_under(leg, self.settings.query_rule)
+        index = self.stored.manifest.inputs
+        name, rule = self._under_rule(leg)
         missing: list[_Task] = []
         for task in tasks:
-            kept = self.cache.get(name, rule, wanted, task.text, self.depth)
+            kept = self.cache.get(index, name, wanted, task.text, self.depth)
             if kept is None:
                 missing.append(task)
             else:
                 yield (leg, task), kept
         if missing:
-            texts = [task.text for task in missing]
-            lists = run(self.stored, texts, self.allowed[wanted], self.depth, self.cache)
+            queries = Queries([task.text for task in missing], rule, self._vectors)
+            ranker = self.stored.ranker(leg)
+            lists = ranker.rank(queries, self.allowed[wanted], self.depth)
             for task, each in zip(missing, lists, strict=True):
-                self.cache.put(name, rule, wanted, task.text, self.depth, each)
+                self.cache.put(index, name, wanted, task.text, self.depth, each)
                 yield (leg, task), each
 
+    def _under_rule(self, leg: str) -> tuple[str, TermRule]:
+        """How a leg's terms count, and the name of its lists under that rule in the cache."""
+        rule = self.settings.term_rule if "terms" in LEGS[leg].needs else PLAIN
+        return f"{leg} {rule}", rule
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        encoder = self.stored.encoder()
+        return self.cache.vectors(encoder.fingerprint, texts, encoder.encode_queries)
+
     def _encode(self, by_filter: Mapping[Filter, Sequence[_Task]]) -> None:
-        """All vectors that the dense leg will want, in one batch over all filters."""
-        name = self.stored.manifest.inputs
+        """All vectors that legs will want, in one batch over all filters."""
+        index = self.stored.manifest.inputs
+        names = [
+            self._under_rule(leg)[0] for leg in self.settings.legs if "vector" in LEGS[leg].needs
+        ]
         texts = [
             task.text
             for wanted, group in by_filter.items()
             for task in group
             if any(
-                self.cache.get(name, leg, wanted, task.text, self.depth) is None
-                for leg in DENSE_LEGS.intersection(self.settings.legs)
+                self.cache.get(index, name, wanted, task.text, self.depth) is None for name in names
             )
         ]
         if texts:
             with self.clock.stage("encoder"):
-                encoder = self.stored.encoder()
+                self.stored.encoder()
             with self.clock.stage("encode"):
-                self.cache.vectors(encoder.fingerprint, texts, encoder.encode_queries)
+                self._vectors(texts)
 
-    def _fuse(self, tasks: Sequence[_Task], legs: Mapping[tuple[str, _Task], Ranked]) -> Ranked:
+    def _fuse(
+        self, tasks: Sequence[_Task], legs: Mapping[tuple[str, _Task], RankedRows]
+    ) -> RankedRows:
         """One list for a query: its legs fused for each passage, then the passages."""
         places = self.stored.chunks.id_ranks
         lists = [self._fuse_legs(task, legs) for task in tasks]
@@ -232,9 +256,9 @@ class Pipeline:
         if not lists:
             return EMPTY
         fused = PASSAGE_FUSIONS[self.settings.passage_fusion](lists, [1.0] * len(lists))
-        return ranked(fused.rows, fused.scores, places, self.depth)
+        return top_rows(fused.rows, fused.scores, places, self.depth)
 
-    def _fuse_legs(self, task: _Task, legs: Mapping[tuple[str, _Task], Ranked]) -> Ranked:
+    def _fuse_legs(self, task: _Task, legs: Mapping[tuple[str, _Task], RankedRows]) -> RankedRows:
         """One list for a text."""
         per_leg = [legs[leg, task] for leg in self.settings.legs]
         if len(per_leg) == 1:
@@ -243,11 +267,11 @@ class Pipeline:
             fused = rrf(per_leg, self.settings.leg_weights, self.settings.rrf_k)
         else:
             fused = FUSIONS[self.settings.fusion](per_leg, self.settings.leg_weights)
-        return ranked(fused.rows, fused.scores, self.stored.chunks.id_ranks, self.depth)
+        return top_rows(fused.rows, fused.scores, self.stored.chunks.id_ranks, self.depth)
 
     def _rerank(
-        self, queries: Sequence[str], lists: Sequence[Ranked], reranker: str
-    ) -> list[Ranked]:
+        self, queries: Sequence[str], lists: Sequence[RankedRows], reranker: str
+    ) -> list[RankedRows]:
         chunks = self.stored.chunks
         pairs = [
             (query, chunks.chunk(row).text)
@@ -259,7 +283,7 @@ class Pipeline:
         at = 0
         for each in lists:
             own = scores[at : at + len(each.rows)]
-            found.append(ranked(each.rows, own, chunks.id_ranks, len(own)))
+            found.append(top_rows(each.rows, own, chunks.id_ranks, len(own)))
             at += len(own)
         return found
 
@@ -267,12 +291,12 @@ class Pipeline:
         self,
         query: str,
         wanted: Filter,
-        found: Ranked,
-        legs: Mapping[str, tuple[Ranked, ...]],
+        found: RankedRows,
+        legs: Mapping[str, tuple[RankedRows, ...]],
         by_link: Linked | None,
     ) -> Ranking:
         """References put in their places, cut to k."""
-        collapse = None if self.settings.collapse == "off" else self._collapse(wanted)
+        collapse = self._collapse(wanted)
         named: Mapping[int, str] = {}
         if self.settings.references:
             allowed = self.allowed[wanted]

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
-from indexers.legs.bm25 import QueryRule
+from pydantic import SkipValidation
+
+from indexers.legs.model import LEGS, TermRule, leg_of
+from manuals.model.source import SOURCES
 from retrievers.ranking.fusion import FUSIONS, RRF_K
 from retrievers.ranking.passages import PASSAGE_FUSIONS, PASSAGE_WORDS
 from tam.errors import BadOption
+from tam.options import Option, options
 
-#: retriever -> its legs, in the order in which they are fused and listed
-RETRIEVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+#: names for the usual lists of legs; a leg's own name stands for that leg alone
+RETRIEVERS: Mapping[str, str] = MappingProxyType(
     {
-        "hybrid": ("bm25", "dense"),
-        "bm25": ("bm25",),
-        "dense": ("dense",),
-        "rank_bm25": ("rank_bm25",),
-        "bm25_lines": ("bm25", "grams"),
-        "hybrid_lines": ("bm25", "dense", "grams", "lines"),
+        "hybrid": "bm25+dense",
+        "bm25_lines": "bm25+bm25_lines_ngrams",
+        "hybrid_lines": "bm25+dense+bm25_lines_ngrams+dense_lines",
     }
 )
-#: legs that need the lines of an index, and those that need vectors
-LINE_LEGS = frozenset({"grams", "lines"})
-DENSE_LEGS = frozenset({"dense", "lines"})
 QUERY_TERMS = ("counts", "distinct")
 IDF = ("index", "editions")
 QUERY_MODES = ("whole", "windows")
@@ -41,10 +39,51 @@ YearFilter = int | str | tuple[int, int] | list[int] | set[int] | frozenset[int]
 Weights = Mapping[str, float] | Iterable[tuple[str, float]]
 
 
+def retriever_names() -> tuple[str, ...]:
+    """The names that a retriever can be given by, the legs' own after the first."""
+    first, *others = RETRIEVERS
+    return (first, *LEGS, *others)
+
+
+def source_names() -> tuple[str, ...]:
+    """The sources that a filter can name."""
+    return tuple(SOURCES)
+
+
+def legs_of(retriever: str) -> tuple[str, ...]:
+    """The names of a retriever's legs, in the order in which they are fused and listed.
+
+    ``retriever`` is a name of ``RETRIEVERS``, or one or several legs as ``bm25+dense``. Raises
+    ``BadOption``.
+    """
+    try:
+        legs = [leg_of(name.strip()) for name in RETRIEVERS.get(retriever, retriever).split("+")]
+    except BadOption:
+        raise BadOption(
+            f"retriever {retriever!r} is not known; choose one of {', '.join(retriever_names())}, "
+            f"or several legs as bm25+dense"
+        ) from None
+    return tuple(leg.name for leg in LEGS.values() if leg in legs)
+
+
+def read_weights(text: str) -> dict[str, float]:
+    """The weights that ``bm25=1,dense=0.5`` says. Raises ``BadOption``."""
+    found = {}
+    for pair in text.split(","):
+        leg, sign, number = pair.partition("=")
+        try:
+            found[leg.strip()] = float(number)
+        except ValueError:
+            sign = ""
+        if not sign or not leg.strip():
+            raise BadOption(f"weights {text!r}: write them as bm25=1,dense=0.5")
+    return found
+
+
 class SearchOptions(TypedDict, total=False):
     """The keyword options of ``Index.search``: the fields of ``SearchSettings``."""
 
-    retriever: str
+    retriever: str | Sequence[str]
     query_mode: str
     passage_fusion: str
     passage_words: int
@@ -61,13 +100,13 @@ class SearchOptions(TypedDict, total=False):
     rerank_depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@options
 class SearchSettings:
     """How to search.
 
-    - ``retriever``: ``bm25``, ``dense``, ``hybrid`` (both, fused) or ``rank_bm25`` (that package
-      as a slow reference); ``bm25_lines`` and ``hybrid_lines`` add each chunk's best line, by
-      character n-grams and by vector (see ``indexers.building.lines``; an index built with ``lines``).
+    - ``retriever``: one or several legs, fused: a name of ``RETRIEVERS``, or legs as
+      ``bm25+dense`` or a list. Which legs there are says ``indexers.legs.model.LEGS``; those of
+      lines need an index built with ``lines``.
     - ``query_mode``: ``whole`` (the query at once; the encoder reads what fits into its window)
       or ``windows`` (cut into passages of ``passage_words`` words, each searched, fused by
       ``passage_fusion``: ``max``, the best rank, or ``rrf``).
@@ -87,46 +126,83 @@ class SearchSettings:
     Raises ``BadOption``, naming what is allowed.
     """
 
-    retriever: str = "hybrid"
-    query_mode: str = "whole"
-    passage_fusion: str = "max"
-    passage_words: int = PASSAGE_WORDS
-    references: bool = True
-    collapse: str = "off"
-    links: str = "off"
-    query_terms: str = "counts"
-    idf: str = "index"
-    fusion: str = "rrf"
-    weights: Weights = ()
-    rrf_k: int = RRF_K
-    depth: int = DEPTH
-    reranker: str | None = None
-    rerank_depth: int = 50
+    retriever: Annotated[
+        str | Sequence[str],
+        Option(
+            "What ranks: hybrid, one leg, or several as bm25+dense.",
+            retriever_names,
+            unchecked=True,
+            metavar="LEGS",
+        ),
+    ] = "hybrid"
+    query_mode: Annotated[
+        str, Option("A long query whole, or in windows of a few sentences.", QUERY_MODES)
+    ] = "whole"
+    passage_fusion: Annotated[
+        str, Option("How the windows' lists become one.", tuple(PASSAGE_FUSIONS))
+    ] = "max"
+    passage_words: Annotated[int, Option("Words of a window.", low=8)] = PASSAGE_WORDS
+    references: Annotated[
+        bool,
+        Option(
+            "Sections named in a query come first.",
+            off="Do not put sections named in a query first.",
+        ),
+    ] = True
+    collapse: Annotated[
+        str,
+        Option("Give a text that is the same in several years once, from the newest.", COLLAPSE),
+    ] = "years"
+    links: Annotated[str, Option("Let hits bring the sections that they point to.", LINKS)] = "off"
+    query_terms: Annotated[
+        str,
+        Option("BM25 counts a repeated word of the query as often, or once.", QUERY_TERMS),
+    ] = "counts"
+    idf: Annotated[
+        str, Option("Rarity of a word in the whole index, or in the editions searched.", IDF)
+    ] = "index"
+    fusion: Annotated[str, Option("How the legs' lists become one.", tuple(FUSIONS))] = "rrf"
+    weights: Annotated[
+        Weights,
+        Option(
+            "What each leg counts: bm25=1,dense=0.5.",
+            metavar="LEG=N",
+            read=read_weights,
+            unchecked=True,
+        ),
+    ] = ()
+    rrf_k: Annotated[int, Option("Constant of reciprocal rank fusion.", low=0, title="rrf_k")] = (
+        RRF_K
+    )
+    depth: Annotated[int, Option("How far down each leg is read.", low=1)] = DEPTH
+    reranker: Annotated[
+        str | None, Option("A cross-encoder: a name or a folder.", metavar="MODEL")
+    ] = None
+    rerank_depth: Annotated[int, Option("How many hits the reranker orders.", low=1)] = 50
 
     def __post_init__(self) -> None:
-        _one_of("retriever", self.retriever, RETRIEVERS)
-        _one_of("query mode", self.query_mode, QUERY_MODES)
-        _one_of("passage fusion", self.passage_fusion, PASSAGE_FUSIONS)
-        _one_of("collapse", self.collapse, COLLAPSE)
-        _one_of("links", self.links, LINKS)
-        _one_of("query terms", self.query_terms, QUERY_TERMS)
-        _one_of("idf", self.idf, IDF)
-        _one_of("fusion", self.fusion, FUSIONS)
-        _count("passage words", self.passage_words, 8)
-        _count("rrf_k", self.rrf_k, 0)
-        _count("depth", self.depth, 1)
-        _count("rerank depth", self.rerank_depth, 1)
+        given = self.retriever
+        if isinstance(given, list | tuple):
+            object.__setattr__(self, "retriever", "+".join(map(str, given)))
         pairs = self.weights.items() if isinstance(self.weights, Mapping) else self.weights
-        object.__setattr__(self, "weights", tuple(sorted(pairs)))
-        for leg, weight in dict(self.weights).items():
-            _one_of("weights: leg", leg, self.legs)
-            if not (isinstance(weight, int | float) and 0 <= weight < float("inf")):
+        by_name = {name: name for name in self.legs}
+        by_name |= {alias: name for name in self.legs for alias in leg_of(name).aliases}
+        weights = {}
+        for leg, weight in pairs:
+            if leg not in by_name:
+                raise BadOption(
+                    f"weights: leg {leg!r} is not known; choose one of {', '.join(self.legs)}"
+                )
+            number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not (number and 0 <= weight < float("inf")):
                 raise BadOption(f"weights: {leg} has {weight!r}; give a number of 0 or more")
+            weights[by_name[leg]] = float(weight)
+        object.__setattr__(self, "weights", tuple(sorted(weights.items())))
 
     @property
     def legs(self) -> tuple[str, ...]:
         """Names of the legs, in the order in which they are fused."""
-        return RETRIEVERS[self.retriever]
+        return legs_of(str(self.retriever))
 
     @property
     def leg_weights(self) -> tuple[float, ...]:
@@ -135,18 +211,22 @@ class SearchSettings:
         return tuple(float(given.get(leg, 1.0)) for leg in self.legs)
 
     @property
-    def query_rule(self) -> QueryRule:
+    def term_rule(self) -> TermRule:
         """How BM25 counts the query's terms."""
-        return QueryRule(self.query_terms == "distinct", self.idf == "editions")
+        return TermRule(self.query_terms == "distinct", self.idf == "editions")
 
     def with_options(self, options: Mapping[str, Any]) -> SearchSettings:
         """These settings with some fields replaced. Raises ``BadOption`` for an unknown one."""
+        known = SearchOptions.__annotations__
         for name in options:
-            _one_of("search option", name, SearchSettings.__dataclass_fields__)
+            if name not in known:
+                raise BadOption(
+                    f"search option {name!r} is not known; choose one of {', '.join(known)}"
+                )
         return replace(self, **options)
 
 
-@dataclass(frozen=True, slots=True)
+@options
 class Filter:
     """Where to search; all that is given must hold.
 
@@ -163,12 +243,30 @@ class Filter:
     Equal filters compare and hash equal, however they were written. Raises ``BadOption``.
     """
 
-    year: YearFilter | None = None
-    as_of: date | str | None = None
-    source: str | Iterable[str] | None = None
-    under: str | None = None
-    editions: Iterable[str] | None = None
-    notes: bool = True
+    year: Annotated[
+        YearFilter | None,
+        Option("Edition: 2025, or a range 2021-2023.", metavar="YEAR", unchecked=True),
+    ] = None
+    as_of: Annotated[
+        date | str | None,
+        Option("The edition of each manual in force on a date.", metavar="DATE", unchecked=True),
+    ] = None
+    source: Annotated[
+        str | Iterable[str] | None,
+        Option("Only this manual.", source_names, unchecked=True, many=True),
+    ] = None
+    under: Annotated[
+        str | None,
+        Option("Only at or below a key: E11, 18 USC chapter 44.", metavar="KEY"),
+    ] = None
+    editions: Annotated[Iterable[str] | None, SkipValidation] = None
+    notes: Annotated[
+        bool,
+        Option(
+            "Search editors' notes, source credits and historical notes too.",
+            off="Leave out editors' notes, source credits, historical notes.",
+        ),
+    ] = True
 
     def __post_init__(self) -> None:
         if self.editions is not None:
@@ -257,13 +355,3 @@ def _date(day: date | str) -> date:
             ) from None
     # A datetime is a date too, but compares with none.
     return date(day.year, day.month, day.day)
-
-
-def _one_of(what: str, value: object, allowed: Iterable[str]) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise BadOption(f"{what} {value!r} is not known; choose one of {', '.join(allowed)}")
-
-
-def _count(what: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise BadOption(f"{what} {value!r} is not allowed; give a whole number from {least}")

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from retrievers.search.index import DEFAULT_K
+from retrievers.search.settings import Filter, SearchSettings
 from retrievers.serving.service import Service
 from tam.errors import MissingExtra, TamError
+from tam.options import Declared, Option, with_parameters
+from tam.options import chosen as chosen_options
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -20,6 +24,9 @@ INSTRUCTIONS = (
     "Sentencing Guidelines. Search first, then open the sections that matter, in the year that "
     "applies."
 )
+
+#: what of the settings a model is told of
+SETTINGS = ("retriever", "query_mode", "references", "collapse", "links", "reranker")
 
 
 def mcp_server(service: Service) -> MCPServer:
@@ -34,34 +41,15 @@ def mcp_server(service: Service) -> MCPServer:
 
     server = MCPServer("tam", instructions=INSTRUCTIONS, log_level="ERROR")
 
-    def search_manuals(
-        query: str,
-        k: int = 8,
-        year: str | None = None,
-        as_of: str | None = None,
-        source: str | None = None,
-        under: str | None = None,
-        corpus: str | None = None,
-        retriever: str = "hybrid",
-    ) -> dict[str, Any]:
-        """Find the chunks of the manuals that answer a question, best first.
+    def search_manuals(query: str, k: int = DEFAULT_K, **chosen: Any) -> dict[str, Any]:
+        """Find the chunks of the manuals that answer a question, best first. Several sources are
+        written with commas; links on brings the sections that hits point to."""
+        return _answer(service.search, q=query, k=k, **chosen)
 
-        year is an edition (2025) or a range (2021-2023); as_of a date (2022-05-01) that picks the
-        editions in force; source one or several of guidelines, tabular, index, eindex, drugs,
-        neoplasm, title18, ussg, with commas; under a key such as E11, 18 USC chapter 44 or
-        USSG Chapter 3; corpus icd or legal; retriever hybrid, bm25 or dense.
-        """
-        return _answer(
-            service.search,
-            q=query,
-            k=k,
-            year=year,
-            as_of=as_of,
-            source=source,
-            under=under,
-            corpus=corpus,
-            retriever=retriever,
-        )
+    corpora = [each.corpus for each in service.indexes]
+    corpus = Declared("corpus", Annotated[str | None, Option("Only this index.", corpora)], None)
+    told = [*chosen_options(Filter), *chosen_options(SearchSettings, SETTINGS), corpus]
+    with_parameters(search_manuals, told)
 
     def open_section(
         reference: str, year: int | None = None, source: str | None = None
@@ -76,9 +64,13 @@ def mcp_server(service: Service) -> MCPServer:
 
 
 def _answer(
-    call: Callable[[Mapping[str, str]], dict[str, Any]], **arguments: str | int | None
+    call: Callable[[Mapping[str, str]], dict[str, Any]], **arguments: str | int | bool | None
 ) -> dict[str, Any]:
-    given = {name: str(value) for name, value in arguments.items() if value is not None}
+    given = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in arguments.items()
+        if value is not None
+    }
     try:
         return call(given)
     except TamError as error:

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from retrievers.search.corpora import search_all, search_record
 from retrievers.search.index import DEFAULT_K, Index
 from retrievers.search.settings import Filter, SearchSettings
 from tam.errors import BadOption, UnknownKey, UnknownYear
+from tam.options import declared, from_texts
 
 MOST_HITS = 100
 #: characters of a query; a whole case fits
@@ -18,16 +19,23 @@ LONGEST_QUERY = 50_000
 #: characters of a section's text, and children listed, in an answer
 LONGEST_TEXT = 50_000
 MOST_CHILDREN = 500
+#: how far down a request may have legs read
+DEEPEST = 10_000
 
-FILTERS = ("year", "as_of", "source", "under")
-SETTINGS = ("retriever", "query_mode", "fusion", "references", "collapse")
+FILTERS = tuple(declared(Filter))
+SETTINGS = tuple(declared(SearchSettings))
 
 
 class Service:
-    """What a server answers from: some opened indexes. Safe to call from several threads."""
+    """What a server answers from: some opened indexes. Safe to call from several threads.
 
-    def __init__(self, indexes: Sequence[Index]) -> None:
+    ``reranker`` is the cross-encoder that requests may ask for by name: they name no others, which
+    would have the server load whatever they like.
+    """
+
+    def __init__(self, indexes: Sequence[Index], reranker: str | None = None) -> None:
         self.indexes = tuple(indexes)
+        self.reranker = reranker
         # Indexes load their parts on first use, which two threads must not do at once.
         self._lock = threading.Lock()
 
@@ -47,7 +55,8 @@ class Service:
         }
 
     def search(self, arguments: Mapping[str, str]) -> dict[str, Any]:
-        """Hits for ``q``; optional: ``k``, ``corpus``, the filters and settings of ``tam search``.
+        """Hits for ``q``; optional: ``k``, ``corpus``, the fields of ``Filter`` and
+        ``SearchSettings``.
 
         Raises ``BadOption`` for an argument that is unknown, missing or out of bounds, and as
         ``Index.search``.
@@ -57,21 +66,14 @@ class Service:
         if len(query) > LONGEST_QUERY:
             raise BadOption(f"q: {len(query):,} characters; at most {LONGEST_QUERY:,} are allowed")
         k = _number("k", arguments.get("k", str(DEFAULT_K)), MOST_HITS)
-        given = {name: arguments[name] for name in FILTERS if arguments.get(name)}
-        if "source" in given:
-            return self._search(
-                query, k, arguments, {**given, "source": given["source"].split(",")}
-            )
-        return self._search(query, k, arguments, given)
-
-    def _search(
-        self, query: str, k: int, arguments: Mapping[str, str], given: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        wanted = Filter(**given)
-        options: dict[str, Any] = {name: arguments[name] for name in SETTINGS if name in arguments}
-        if "references" in options:
-            options["references"] = _flag("references", options["references"])
-        settings = SearchSettings(collapse="years").with_options(options)
+        given = {name: text for name, text in arguments.items() if text}
+        wanted = Filter(**from_texts(Filter, _of(given, FILTERS)))
+        settings = SearchSettings(**from_texts(SearchSettings, _of(given, SETTINGS)))
+        if settings.reranker not in (None, self.reranker):
+            served = self.reranker or "none; start the server with --reranker"
+            raise BadOption(f"reranker {settings.reranker[:100]!r} is not served; served: {served}")
+        if max(settings.depth, settings.rerank_depth) > DEEPEST:
+            raise BadOption(f"depth: at most {DEEPEST:,} is allowed")
         with self._lock:
             found = search_all(self._of(arguments.get("corpus")), query, k, wanted, settings)
         return search_record(query, k, wanted, found)
@@ -151,7 +153,5 @@ def _number(name: str, text: str, most: int) -> int:
     return int(text)
 
 
-def _flag(name: str, text: str) -> bool:
-    if text not in ("true", "false"):
-        raise BadOption(f"{name} {text[:20]!r} is not allowed; give true or false")
-    return text == "true"
+def _of(given: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    return {name: text for name, text in given.items() if name in names}

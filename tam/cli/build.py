@@ -8,21 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tam.errors import IndexError_
-from tam.settings import (
-    BM25_VARIANTS,
-    DTYPES,
-    PRESETS,
-    STATISTICS,
-    STEMMERS,
-    STOPWORDS,
-    BuildSettings,
-)
+from tam.errors import BadIndex
+from tam.options import click_options
+from tam.settings import BuildSettings
 
 if TYPE_CHECKING:
     from indexers.building.build import BuildResult
-
-_DEFAULTS = BuildSettings()
 
 
 @click.command()
@@ -39,54 +30,15 @@ _DEFAULTS = BuildSettings()
     type=click.Choice(["icd", "legal"]),
     help="Build only this one; may be given twice.  [default: what the manuals hold]",
 )
-@click.option("--preset", type=click.Choice(PRESETS), default=_DEFAULTS.preset, show_default=True)
-@click.option(
-    "--encoder",
-    default=_DEFAULTS.encoder,
-    show_default=True,
-    metavar="NAME",
-    help="A sentence-transformers model or folder; 'hash' or 'wordllama' need no torch.",
-)
+@click_options(BuildSettings)
 @click.option("--no-dense", is_flag=True, help="BM25 only, without vectors.")
-@click.option(
-    "--windows",
-    type=click.Choice(["on", "off"]),
-    default="on",
-    show_default=True,
-    help="Embed long chunks as overlapping windows, or cut them off as the paper does.",
-)
-@click.option("--overlap", type=int, default=_DEFAULTS.overlap, show_default=True, metavar="TOKENS")
-@click.option("--target", type=int, default=_DEFAULTS.target, show_default=True, metavar="TOKENS")
-@click.option("--bound", type=int, default=_DEFAULTS.bound, show_default=True, metavar="TOKENS")
-@click.option("--dtype", type=click.Choice(DTYPES), default=_DEFAULTS.dtype, show_default=True)
-@click.option("--batch-size", type=int, default=_DEFAULTS.batch_size, show_default=True)
-@click.option(
-    "--bm25", "variant", type=click.Choice(BM25_VARIANTS), default="lucene", show_default=True
-)
-@click.option("--k1", type=float, default=_DEFAULTS.k1, show_default=True)
-@click.option("--b", type=float, default=_DEFAULTS.b, show_default=True)
-@click.option("--stemmer", type=click.Choice(STEMMERS), default="english", show_default=True)
-@click.option("--stopwords", type=click.Choice(STOPWORDS), default="english", show_default=True)
-@click.option(
-    "--statistics",
-    type=click.Choice(STATISTICS),
-    default="index",
-    show_default=True,
-    help="Of what BM25 takes rarity and mean length.",
-)
-@click.option("--lines", is_flag=True, help="Index each line of a chunk by itself too.")
-@click.option(
-    "--expand-documents", is_flag=True, help="Index chunks with the manuals' own synonyms too."
-)
 @click.option("--offline", is_flag=True, help="Do not fetch manuals.")
 @click.option("--strict", is_flag=True, help="Stop at the first file that is not right.")
 def build(
     manuals: Path | None,
     out: Path,
     corpora: tuple[str, ...],
-    encoder: str,
     no_dense: bool,
-    windows: str,
     offline: bool,
     strict: bool,
     **choices: Any,
@@ -101,9 +53,7 @@ def build(
     Example:
       tam build --manuals ../manuals --preset sections --corpus legal
     """
-    settings = BuildSettings(
-        encoder=None if no_dense else encoder, windows=windows == "on", **choices
-    )
+    settings = BuildSettings(**{**choices, **({"encoder": None} if no_dense else {})})
     from indexers.building.build import build as build_indexes
     from manuals.library.editions import open_manuals
     from manuals.library.locate import locate_manuals
@@ -114,7 +64,7 @@ def build(
     library = open_manuals(located.folder, strict)
     for line in library.problems:
         click.echo(f"tam: {line}", err=True)
-    results = build_indexes(library, out, settings, corpora or None, located.is_sample, strict)  # type: ignore[arg-type]
+    results = build_indexes(library, out, settings, corpora or None, located.is_sample, strict)
     click.echo("\n".join(_report(results)))
 
 
@@ -145,22 +95,21 @@ def verify(folders: tuple[Path, ...]) -> None:
             )
         bad += bool(faults)
     if bad:
-        raise IndexError_(
-            f"{bad} of {len(folders)} indexes have faults; build again with  tam build"
-        )
+        raise BadIndex(f"{bad} of {len(folders)} indexes have faults; build again with  tam build")
 
 
 def _report(results: list[BuildResult]) -> Iterator[str]:
-    from chunkers.model.report import MEASURED
+    from manuals.model.source import SOURCES
     from tam.tables import columns
 
     rows = [("edition", "release", "chunks", "vectors", "reference")]
     for result in results:
         preset = result.manifest.settings.preset
         for edition in result.manifest.editions:
-            expected = MEASURED.get((edition.source, edition.year))
+            counts = SOURCES[edition.source].counts
+            expected = counts.measured.get(edition.year) if counts else None
             shown = ""
-            if expected and preset == "tam" and not result.manifest.sample:
+            if expected and preset == "paper" and not result.manifest.sample:
                 low, high = expected
                 shown = f"{low:,}" if low == high else f"{low:,}-{high:,}"
             vectors = f"{edition.windows:,}" if result.manifest.encoder else "-"
@@ -203,11 +152,11 @@ def _command() -> str:
 def _example(result: BuildResult) -> str:
     import shlex
 
-    from eval.domains.model import domains_over
+    from eval.domains.model import example_query
 
     manifest = result.manifest
-    query = domains_over(manifest.corpus)[0].example or "what to look for"
-    words = f'"{query}" --corpus {manifest.corpus}'
+    query = example_query(manifest.corpus)
+    words = f"{shlex.quote(query)} --corpus {manifest.corpus}"
     years = [edition.year for edition in manifest.editions]
     if result.path.parent != Path("indexes"):
         words += f" --index {shlex.quote(str(result.path))}"

@@ -12,10 +12,10 @@ import click
 from eval.domains.model import DOMAINS
 from eval.systems.running.request import RunRequest
 from eval.systems.system import SYSTEMS
+from retrievers.search.settings import SearchSettings
 from tam.cli.columns import case_columns, column_options, year_table_columns
-from tam.cli.retrieval import retrieval_options, search_option_names, search_settings
 from tam.errors import BadOption
-from tam.options import click_options
+from tam.options import click_options, declared
 
 if TYPE_CHECKING:
     from eval.systems.running.runner import Progress
@@ -32,7 +32,7 @@ _SYSTEM_LINES = "\b\nSystems:\n" + "\n".join(
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
 @column_options
 @click_options(RunRequest)
-@retrieval_options
+@click_options(SearchSettings)
 def run_system(system: str, **options: Any) -> int:
     """Run SYSTEM over cases, with a model or (retrieval-only) without.
 
@@ -49,8 +49,8 @@ def run_system(system: str, **options: Any) -> int:
 
     options["columns"] = case_columns(options.pop("column"))
     options["year_columns"] = year_table_columns(options["year_columns"])
-    chosen = {name: options.pop(name) for name in search_option_names()}
-    request = RunRequest(system=system, search=search_settings(**chosen), **options)
+    chosen = {name: options.pop(name) for name in declared(SearchSettings)}
+    request = RunRequest(system=system, search=SearchSettings(**chosen), **options)
     line = _ProgressLine()
     try:
         ended = run_request(request, line.show)

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from indexers.folder.damage import blaming
-from manuals.model.sections import SOURCES
-from retrievers.search.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
+from indexers.folder.verify import naming_damage
+from manuals.model.source import corpora
+from retrievers.search.corpora import DEFAULT_ROOT, open_indexes, search_all, search_record
 from retrievers.search.index import DEFAULT_K, Clock, Index
-from retrievers.search.settings import COLLAPSE, Filter, SearchSettings
+from retrievers.search.settings import Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
-from tam.cli.retrieval import retrieval_options, search_settings
 from tam.errors import BadOption, TamError
+from tam.options import click_options, declared
 
 #: far above any case, far below what would fill the memory
 LONGEST_QUERY = 1_000_000
@@ -26,7 +26,7 @@ LONGEST_QUERY = 1_000_000
 @click.command("search")
 @click.argument("words", metavar="QUERY", nargs=-1)
 @click.option("--query-file", type=click.Path(path_type=Path), help="Read the query from a file.")
-@click.option("--corpus", type=click.Choice(CORPORA), help="Only this index. Default: all built.")
+@click.option("--corpus", type=click.Choice(corpora()), help="Only this index. Default: all built.")
 @click.option(
     "--index",
     "folder",
@@ -35,22 +35,9 @@ LONGEST_QUERY = 1_000_000
     show_default=True,
     help="An index, or the folder that holds icd/ and legal/.",
 )
-@click.option("--year", help="Edition: 2025, or a range 2021-2023.")
-@click.option("--as-of", metavar="DATE", help="The edition of each manual in force on a date.")
-@click.option("--source", multiple=True, type=click.Choice(list(SOURCES)), help="Only this manual.")
-@click.option("--under", metavar="KEY", help="Only at or below a key: E11, 18 USC chapter 44.")
-@click.option(
-    "--no-notes", is_flag=True, help="Leave out editors' notes, source credits, historical notes."
-)
+@click_options(Filter)
 @click.option("-k", type=click.IntRange(1, 10_000), default=DEFAULT_K, show_default=True)
-@click.option(
-    "--collapse",
-    type=click.Choice(COLLAPSE),
-    default="years",
-    show_default=True,
-    help="Show a text that is the same in several years once, from the newest.",
-)
-@retrieval_options
+@click_options(SearchSettings)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Print legs, ranks, scores, filters and timing.")
 def search(
@@ -58,11 +45,6 @@ def search(
     query_file: Path | None,
     corpus: str | None,
     folder: Path,
-    year: str | None,
-    as_of: str | None,
-    source: tuple[str, ...],
-    under: str | None,
-    no_notes: bool,
     k: int,
     as_json: bool,
     explain: bool,
@@ -79,11 +61,11 @@ def search(
     """
     started = time.perf_counter()
     query = read_query(words, query_file)
-    wanted = Filter(year=year, as_of=as_of, source=source or None, under=under, notes=not no_notes)
-    settings = search_settings(**chosen)
+    wanted = Filter(**{name: chosen.pop(name) for name in declared(Filter)})
+    settings = SearchSettings(**chosen)
     indexes = open_indexes(folder, corpus)
     clock = Clock(open=time.perf_counter() - started)
-    with blaming(*(index.path for index in indexes)):
+    with naming_damage(*(index.path for index in indexes)):
         found = search_all(indexes, query, k, wanted, settings, clock)
     if as_json:
         click.echo(json.dumps(search_record(query, k, wanted, found), ensure_ascii=False, indent=2))

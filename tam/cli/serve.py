@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
+from manuals.model.source import corpora
+from retrievers.search.corpora import DEFAULT_ROOT
 
 
 @click.command("serve")
-@click.option("--corpus", type=click.Choice(CORPORA), help="Only this index. Default: all built.")
+@click.option("--corpus", type=click.Choice(corpora()), help="Only this index. Default: all built.")
 @click.option(
     "--index",
     "folder",
@@ -20,8 +21,9 @@ from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
     help="An index, or the folder that holds icd/ and legal/.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8226, show_default=True)
+@click.option("--reranker", metavar="MODEL", help="A cross-encoder that requests may ask for.")
 @click.option("--mcp", is_flag=True, help="Speak MCP on standard input and output instead.")
-def serve(corpus: str | None, folder: Path, port: int, mcp: bool) -> None:
+def serve(corpus: str | None, folder: Path, port: int, reranker: str | None, mcp: bool) -> None:
     """Answer GET /search, /open and /health with JSON on 127.0.0.1.
 
     With --mcp: an MCP server with the tools search_manuals and open_section.
@@ -35,7 +37,7 @@ def serve(corpus: str | None, folder: Path, port: int, mcp: bool) -> None:
     from retrievers.serving.http import Server
     from retrievers.serving.service import Service
 
-    service = Service(open_indexes(folder, corpus))
+    service = Service(open_indexes(folder, corpus), reranker)
     if mcp:
         from retrievers.serving.mcp import mcp_server
 

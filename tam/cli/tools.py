@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from eval.queries.year_policy import POLICIES
-from retrievers.search.settings import RETRIEVERS, SearchSettings
+from retrievers.search.settings import SearchSettings
 from tam.errors import BadOption
+from tam.options import click_options
 
 if TYPE_CHECKING:
     from eval.domains.model import Domain
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which edition to take when a manual has none of that year.",
 )
-@click.option("--retriever", type=click.Choice(list(RETRIEVERS)), help="Of the search tools.")
+@click_options(SearchSettings, ("retriever",))
 @click.option(
     "--index",
     "index_dir",
@@ -50,7 +51,7 @@ def tool(
     manuals: Path | None,
     as_json: bool,
     as_list: bool,
-    retriever: str | None,
+    retriever: str,
 ) -> int:
     """Call the tool NAME with its ARGUMENTS, a JSON object, as a model would.
 
@@ -104,7 +105,7 @@ def _chooser(
     index_dir: Path | None,
     manuals: Path | None,
     year_policy: str,
-    retriever: str | None,
+    retriever: str,
 ) -> EditionChooser:
     """The editions of the tool's domain, from an index folder or from the official files."""
     from eval.systems.tools.editions import EditionChooser
@@ -116,5 +117,5 @@ def _chooser(
             raise BadOption("a search tool needs an index; give --index instead of --manuals")
         return EditionChooser(open_manuals(manuals), domain, year_policy)
     [index] = open_indexes(index_dir or DEFAULT_ROOT, domain.corpus)
-    settings = SearchSettings(retriever=retriever) if retriever else None
+    settings = SearchSettings(retriever=retriever)
     return EditionChooser(index.library, domain, year_policy, index, settings)

@@ -17,9 +17,10 @@ from indexers.folder.manifest import read_manifest
 from manuals.library.editions import Library, load_library, open_manuals
 from manuals.library.locate import locate_manuals
 from manuals.library.store import edition_record
-from manuals.model.sections import Corpus, Edition
+from manuals.model.sections import Edition
+from manuals.model.source import SOURCES
 from retrievers.search.index import Index, open_index
-from tam.errors import IndexError_, ManualError, StudyError
+from tam.errors import BadIndex, ManualError, StudyError
 from tam.files import sha256_text
 from tam.settings import BuildSettings
 
@@ -43,7 +44,7 @@ class Indexes:
     """Makes the indexes of one corpus. ``editions`` are those to index."""
 
     root: Path
-    corpus: Corpus
+    corpus: str
     library: Library
     editions: tuple[Edition, ...]
     sample: bool = False
@@ -61,8 +62,15 @@ class Indexes:
             return _built(standard, new=False)
         folder = self.root / STUDIES / self.name(settings)
         library = self._library()
+        made = [standard, *(built.index.path for built in self._made.values())]
         (result,) = build(
-            library, folder, settings, (self.corpus,), self.sample, cache=self.root / CACHE
+            library,
+            folder,
+            settings,
+            (self.corpus,),
+            self.sample,
+            cache=self.root / CACHE,
+            reuse=made,
         )
         return _built(result.path, result.built)
 
@@ -78,7 +86,7 @@ class Indexes:
     def _fits(self, folder: Path, settings: BuildSettings) -> bool:
         try:
             manifest = read_manifest(folder)
-        except IndexError_:
+        except BadIndex:
             return False
         held = {
             (edition.source, edition.year): tuple(file.sha256 for file in edition.files)
@@ -108,7 +116,7 @@ def _built(path: Path, new: bool) -> Built:
 
 
 def open_study_library(
-    root: Path, corpus: Corpus, manuals: Path | None
+    root: Path, corpus: str, manuals: Path | None
 ) -> tuple[Library, bool, list[str]]:
     """The manuals of a study, whether they are the sample, and notes about them.
 
@@ -119,7 +127,7 @@ def open_study_library(
     if manuals is None:
         try:
             return load_library(standard / "manuals"), read_manifest(standard).sample, []
-        except (IndexError_, ManualError):
+        except (BadIndex, ManualError):
             pass
     located = locate_manuals(manuals)
     library = open_manuals(located.folder)
@@ -128,14 +136,14 @@ def open_study_library(
 
 
 def chosen_editions(
-    library: Library, corpus: Corpus, sources: Sequence[str], years: Iterable[int]
+    library: Library, corpus: str, sources: Sequence[str], years: Iterable[int]
 ) -> tuple[Edition, ...]:
     """The editions of a corpus that a study indexes. Raises ``StudyError`` when there are none."""
     wanted = set(years)
     found = tuple(
         edition
         for edition in library.editions
-        if edition.corpus == corpus
+        if SOURCES[edition.source].corpus == corpus
         and (not sources or edition.source in sources)
         and (not wanted or edition.year in wanted)
     )

@@ -2,7 +2,7 @@
 
 | axis | values | part |
 |---|---|---|
-| `preset` | `tam`, `sections` | index |
+| `preset` | `paper`, `sections` | index |
 | `target`, `bound` | chunk sizes in tokens (preset `sections`) | index |
 | `encoder` | model name or folder, `hash`, `wordllama`; `none` is BM25 only | index |
 | `windows`, `overlap` | on or off; tokens | index |
@@ -26,20 +26,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from retrievers.ranking.fusion import FUSIONS
-from retrievers.ranking.passages import PASSAGE_FUSIONS
-from retrievers.search.settings import (
-    DENSE_LEGS,
-    IDF,
-    LINE_LEGS,
-    QUERY_MODES,
-    QUERY_TERMS,
-    RETRIEVERS,
-    SearchSettings,
-)
+from indexers.legs.model import LEGS, Leg
+from retrievers.search.settings import SearchSettings, legs_of, retriever_names
 from tam.errors import BadOption
 from tam.models import model_folder
-from tam.settings import BM25_VARIANTS, PRESETS, STATISTICS, STEMMERS, STOPWORDS, BuildSettings
+from tam.options import Declared, chosen
+from tam.settings import BuildSettings
 
 Value = str | int | float | bool | tuple[tuple[str, float], ...] | None
 Part = Literal["build", "search", "cell"]
@@ -89,6 +81,13 @@ def _model(value: Any) -> Value:
     return value
 
 
+def _retriever(value: Any) -> Value:
+    if not isinstance(value, str):
+        raise BadOption(f"{value!r} is not known; choose from {', '.join(retriever_names())}")
+    legs_of(value)
+    return value
+
+
 def _weights(value: Any) -> Value:
     """Pairs of leg and weight; none for ``equal`` and for weights of 1."""
     if value == "equal":
@@ -115,49 +114,40 @@ class Axis:
     field: str = field(default="")
 
 
+def _reader(option: Declared) -> Callable[[Any], Value]:
+    """How the values of an option are read from a study's file."""
+    name, known = option.name, option.option
+    if name in ("encoder", "reranker"):
+        return _model
+    if name == "weights":
+        return _weights
+    if name == "retriever":
+        return _retriever
+    if option.kind is bool or set(known.allowed) == {"on", "off"}:
+        return _switch
+    if known.choices:
+        read = _choice(*known.allowed)
+        aliases = known.aliases or {}
+        return lambda value: read(aliases.get(str(value), value))
+    # Numbers out of range are refused by the settings, with the two that disagree.
+    return _number if option.kind is float else _whole(min(1, int(known.low or 0)))
+
+
+#: settings that a study does not vary: what cannot change a measurement, or is of no one cell
+_FIXED = frozenset({"dtype", "batch_size", "legs", "collapse"})
+
+
 def _axes() -> Mapping[str, Axis]:
-    build, search = BuildSettings(), SearchSettings()
-
-    def of_build(name: str, read: Callable[[Any], Value], setting: str = "") -> Axis:
-        setting = setting or name
-        return Axis(name, "build", read, getattr(build, setting), setting)
-
-    def of_search(name: str, read: Callable[[Any], Value]) -> Axis:
-        default = getattr(search, name)
-        return Axis(name, "search", read, _SWITCH[default] if name == "links" else default, name)
-
-    axes = (
-        of_build("preset", _choice(*PRESETS)),
-        of_build("target", _whole(1)),
-        of_build("bound", _whole(1)),
-        of_build("encoder", _model),
-        of_build("windows", _switch),
-        of_build("overlap", _whole(0)),
-        of_build("bm25", _choice(*BM25_VARIANTS), "variant"),
-        of_build("k1", _number),
-        of_build("b", _number),
-        of_build("stemmer", _choice(*STEMMERS)),
-        of_build("stopwords", _choice(*STOPWORDS)),
-        of_build("lines", _switch),
-        of_build("statistics", _choice(*STATISTICS)),
-        of_build("expand_documents", _switch),
-        of_search("retriever", _choice(*RETRIEVERS)),
-        of_search("query_mode", _choice(*QUERY_MODES)),
-        of_search("query_terms", _choice(*QUERY_TERMS)),
-        of_search("idf", _choice(*IDF)),
-        of_search("passage_fusion", _choice(*PASSAGE_FUSIONS)),
-        of_search("passage_words", _whole(1)),
-        of_search("fusion", _choice(*FUSIONS)),
-        of_search("weights", _weights),
-        of_search("rrf_k", _whole(0)),
-        of_search("depth", _whole(1)),
-        of_search("references", _switch),
-        of_search("links", _switch),
-        of_search("reranker", _model),
-        of_search("rerank_depth", _whole(1)),
-        Axis("filter", "cell", _choice(*FILTERS), "year"),
-        Axis("k", "cell", _whole(1), DEFAULT_K),
-    )
+    axes = []
+    for part, model in (("build", BuildSettings), ("search", SearchSettings)):
+        for option in chosen(model, but=_FIXED):
+            name = option.option.flag.removeprefix("--") or option.name
+            default = option.default
+            if default in ("on", "off"):
+                default = _SWITCH[default]
+            axes.append(Axis(name, part, _reader(option), default, option.name))  # type: ignore[arg-type]
+    axes.append(Axis("filter", "cell", _choice(*FILTERS), "year"))
+    axes.append(Axis("k", "cell", _whole(1), DEFAULT_K))
     return MappingProxyType({axis.name: axis for axis in axes})
 
 
@@ -188,21 +178,23 @@ def canonical(values: Values, baseline: Values) -> dict[str, Value]:
     def same(*names: str) -> None:
         found.update((name, baseline[name]) for name in names)
 
-    legs = RETRIEVERS[str(found["retriever"])]
+    legs = [LEGS[name] for name in legs_of(str(found["retriever"]))]
+    parts = [LEGS[leg.part] for leg in legs]
     if len(legs) == 1:
         same("fusion", "rrf_k", "weights")
     elif found["fusion"] != "rrf":
         same("rrf_k")
-    if DENSE_LEGS.isdisjoint(legs):
-        same("windows", "overlap")
-    if LINE_LEGS.isdisjoint(legs):
-        same("lines")
-    if legs == ("dense",) and not found["links"]:
-        same("query_terms", "expand_documents")
+    decisive = {name for part in parts for name in part.build_settings}
+    for axis in AXES.values():
+        # Links go by the index's words, but for the formula that scores them.
+        if axis.field in _of_legs() - decisive and not (
+            found["links"] and axis.field == "expand_documents"
+        ):
+            same(axis.name)
+    if not any("terms" in leg.needs for leg in legs) and not found["links"]:
+        same("query_terms", "idf")
     if not found["windows"]:
         same("overlap")
-    if legs == ("dense",):
-        same("bm25", "k1", "b", "stemmer", "stopwords")
     if found["preset"] != "sections":
         same("target", "bound")
     if found["query_mode"] == "whole":
@@ -212,28 +204,43 @@ def canonical(values: Values, baseline: Values) -> dict[str, Value]:
     return found
 
 
+def _of_legs() -> frozenset[str]:
+    """Settings of a build that decide nothing but parts of legs."""
+    return frozenset(name for leg in LEGS.values() for name in leg.build_settings)
+
+
 def build_settings(values: Values) -> BuildSettings:
     """The index that a cell needs. Raises ``BadOption``."""
-    chosen: dict[str, Any] = {
+    made: dict[str, Any] = {
         axis.field: values[axis.name] for axis in AXES.values() if axis.part == "build"
     }
-    return BuildSettings(**chosen)
+    return BuildSettings(**made)
 
 
 def search_settings(values: Values) -> SearchSettings:
     """How a cell searches. Raises ``BadOption``."""
-    chosen: dict[str, Any] = {
+    made: dict[str, Any] = {
         axis.field: values[axis.name] for axis in AXES.values() if axis.part == "search"
     }
-    chosen["links"] = "on" if chosen["links"] else "off"
-    if len(RETRIEVERS[str(chosen["retriever"])]) == 1:
-        chosen["weights"] = ()
-    settings = SearchSettings(**chosen)
-    if not values["lines"] and not LINE_LEGS.isdisjoint(settings.legs):
-        raise BadOption(f"retriever {settings.retriever!r} needs lines = true")
-    if values["encoder"] is None and not DENSE_LEGS.isdisjoint(settings.legs):
-        raise BadOption(
-            f"retriever {settings.retriever!r} needs vectors, but the encoder is none; "
+    made["links"] = "on" if made["links"] else "off"
+    if len(legs_of(str(made["retriever"]))) == 1:
+        made["weights"] = ()
+    # Golds are of one year: no other year's text stands for theirs.
+    settings = SearchSettings(**made, collapse="off")
+    build = build_settings(values)
+    for name in settings.legs:
+        leg = LEGS[LEGS[name].part]
+        if not leg.wanted(build):
+            raise BadOption(_lacking(str(settings.retriever), leg, values))
+    return settings
+
+
+def _lacking(retriever: str, leg: Leg, values: Values) -> str:
+    if "vector" in leg.needs and values["encoder"] is None:
+        return (
+            f"retriever {retriever!r} needs vectors, but the encoder is none; "
             f"name an encoder or take the retriever bm25"
         )
-    return settings
+    if "lines" in leg.build_settings:
+        return f"retriever {retriever!r} needs lines = true"
+    return f"retriever {retriever!r}: {leg.absent(retriever)}"

@@ -2,7 +2,7 @@
 
 ```toml
 title = "What a year filter is worth"
-corpus = "legal"                  # icd or legal
+corpus = "legal"                  # a domain's, such as icd or legal
 mode = "one-factor"               # or "grid"
 seed = 7                          # of intervals and tests
 measures = ["recall@1", "mrr"]    # the first is that of the figures; recall@k takes the cell's k
@@ -40,17 +40,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from eval.ablation.spec.axes import AXES, Value, Values
 from eval.ablation.spec.cells import MODES, Cell, Mode, make_cells
-from eval.ablation.spec.flags import refuse_leaks
+from eval.ablation.spec.validity import refuse_leaks
 from eval.domains.model import DOMAINS
 from eval.measuring.evaluate import EvalSettings
 from eval.measuring.measures import Score, parse_score
-from eval.queries.known_items import SETS
+from eval.queries.known_items.sets import known_item_sets
 from eval.queries.year_policy import POLICIES
-from manuals.model.sections import SOURCES, Corpus
+from manuals.model.source import SOURCES, in_corpus
 from tam.errors import BadOption, StudyError
 
 MEASURES = ("recall@k", "all@k", "mrr", "ndcg@k", "chunks.tokens@k")
@@ -86,7 +86,7 @@ class Study:
 
     name: str
     title: str
-    corpus: Corpus
+    corpus: str
     queries: Queries
     cells: tuple[Cell, ...]
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
@@ -163,7 +163,7 @@ def _study(path: Path, found: Mapping[str, Any]) -> Study:
         name=path.stem,
         title=_text(found, "title", path.stem),
         about=_text(found, "about", ""),
-        corpus=cast(Corpus, corpus),
+        corpus=corpus,
         queries=_queries(path.parent, _table(found, "queries"), corpus),
         cells=tuple(make_cells(baseline, axes, mode, named)),
         axes=axes,
@@ -177,7 +177,7 @@ def _study(path: Path, found: Mapping[str, Any]) -> Study:
         allow_leak=_flag("allow_leak", found.get("allow_leak", False)),
     )
     if study.queries.name:
-        text_from = SETS[study.queries.name].text_from
+        text_from = known_item_sets()[study.queries.name].text_from
         refuse_leaks(text_from, study.cells, study.allow_leak, study.index_sources)
     return study
 
@@ -242,7 +242,7 @@ def _ks(value: Any) -> tuple[int, ...]:
 
 
 def _sources(value: Any, corpus: str) -> tuple[str, ...]:
-    allowed = [source for source in SOURCES if SOURCES[source] == corpus]
+    allowed = in_corpus(corpus)
     for source in _listed("index.sources", value):
         _one_of("index.sources", source, allowed)
     return tuple(source for source in allowed if source in value)
@@ -347,9 +347,10 @@ def _file(folder: Path, name: str, value: Any) -> Path:
 
 def _known_items(table: Mapping[str, Any], corpus: str) -> Queries:
     _known(table, ("set", "year", "years", "n", "seed"), "queries")
-    kind = SETS.get(table["set"]) if isinstance(table["set"], str) else None
-    if kind is None or SOURCES[kind.needs[0]] != corpus:
-        sets = [name for name, each in SETS.items() if SOURCES[each.needs[0]] == corpus]
+    known = known_item_sets()
+    kind = known.get(table["set"]) if isinstance(table["set"], str) else None
+    if kind is None or SOURCES[kind.needs[0]].corpus != corpus:
+        sets = [name for name, each in known.items() if SOURCES[each.needs[0]].corpus == corpus]
         raise StudyError(
             f"queries.set: {table['set']!r} is no query set of {corpus}; choose from "
             f"{', '.join(sets)}"

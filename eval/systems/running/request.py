@@ -18,7 +18,7 @@ from eval.systems.model.privacy import is_local
 from eval.systems.solvers.case_state import Structured
 from eval.systems.solvers.prompting import prompt_hashes
 from retrievers.search.settings import SearchSettings
-from tam import __version__
+from tam._version import __version__
 from tam.files import sha256_file, sha256_text
 from tam.options import Option, options
 from tam.records import to_json

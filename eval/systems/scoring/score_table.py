@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from eval.systems.scoring.scored import Scored
 from eval.systems.scoring.scores import Value
+from tam.tables import columns
 
 
 def table(scored: Scored) -> str:
@@ -17,7 +18,7 @@ def table(scored: Scored) -> str:
         f"{scored.domain.name}, {len(scored.records)} cases",
         *unfinished(scored),
         "",
-        *_groups(scored),
+        _groups(scored),
         "",
         *_beside_lines(scored),
         *_retrieval_lines(scored),
@@ -43,14 +44,14 @@ def unfinished(scored: Scored) -> list[str]:
     return lines
 
 
-def _groups(scored: Scored) -> list[str]:
-    columns = [
+def _groups(scored: Scored) -> str:
+    groups = [
         [group.label, str(group.cases), str(group.missing)]
         + [score_cell(value) for value in group.values]
         for group in scored.groups
     ]
     heads = ["", "cases", "missing", *(value.name for value in scored.groups[0].values)]
-    return aligned(list(zip(heads, *columns, strict=True)))
+    return aligned(list(zip(heads, *groups, strict=True)))
 
 
 def score_cell(value: Value) -> str:
@@ -78,7 +79,7 @@ def caveats(scored: Scored) -> tuple[str, ...]:
 
 def _beside_lines(scored: Scored) -> list[str]:
     rows = beside(scored)
-    return [*aligned(rows), *caveats(scored), ""] if rows else []
+    return [aligned(rows), *caveats(scored), ""] if rows else []
 
 
 def _retrieval_lines(scored: Scored) -> list[str]:
@@ -121,13 +122,6 @@ def share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines: the first column flush left, the others right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if at == 0 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table with the first column flush left, the others right."""
+    return columns(rows, range(1, len(rows[0])))

@@ -10,6 +10,7 @@ from eval.domains.model import Domain
 from eval.queries.year_policy import choose_editions
 from eval.systems.tools.tool import CaseEditions
 from manuals.library.editions import Library
+from manuals.model.section_id import edition_name
 from tam.errors import UnknownYear
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class EditionChooser:
             return None
         from retrievers.search.settings import Filter
 
-        editions = [f"{source}/{year}" for source, year in chosen.items()]
+        editions = [edition_name(source, year) for source, year in chosen.items()]
 
         def search(query: str, count: int, source: str | None) -> Sequence[Any]:
             wanted = Filter(editions=editions, source=source)

@@ -8,6 +8,7 @@ of the top k too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,24 +16,28 @@ import numpy.typing as npt
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]
-Vector = npt.NDArray[np.float32]
+SpanOf = Callable[[int], tuple[int, int]]
 
 
-class Ranked(NamedTuple):
-    """Rows best first with their scores; ``vector`` is the query's, where scores come from one."""
+class RankedRows(NamedTuple):
+    """Rows best first with their scores.
+
+    ``span_of`` says which stretch ``[start, end)`` of a row's text made it rank, where a leg
+    scores parts of texts.
+    """
 
     rows: Rows
     scores: Scores
-    vector: Vector | None = None
+    span_of: SpanOf | None = None
 
-    def top(self, depth: int) -> Ranked:
+    def top(self, depth: int) -> RankedRows:
         """The first ``depth`` of the list."""
         if depth >= len(self.rows):
             return self
-        return Ranked(self.rows[:depth], self.scores[:depth], self.vector)
+        return RankedRows(self.rows[:depth], self.scores[:depth], self.span_of)
 
 
-EMPTY = Ranked(np.empty(0, np.int64), np.empty(0, np.float32))
+EMPTY = RankedRows(np.empty(0, np.int64), np.empty(0, np.float32))
 
 
 def order_keys(scores: npt.NDArray[np.float32], places: Rows) -> Rows:
@@ -47,7 +52,7 @@ def order_keys(scores: npt.NDArray[np.float32], places: Rows) -> Rows:
     return (-ascending << 32) + places
 
 
-def ranked(rows: Rows, scores: Scores, places: Rows, depth: int) -> Ranked:
+def top_rows(rows: Rows, scores: Scores, places: Rows, depth: int) -> RankedRows:
     """The first ``depth`` of the rows in the total order.
 
     ``places[row]`` is the place of a row's id among all ids (``ChunkTable.id_ranks``).
@@ -58,4 +63,4 @@ def ranked(rows: Rows, scores: Scores, places: Rows, depth: int) -> Ranked:
         kept = np.flatnonzero(scores >= border)
         rows, scores = rows[kept], scores[kept]
     chosen = np.argsort(order_keys(scores, places[rows]))[:depth]
-    return Ranked(rows[chosen], scores[chosen])
+    return RankedRows(rows[chosen], scores[chosen])

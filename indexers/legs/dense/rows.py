@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexers.folder.damage import load_array
-from tam.errors import IndexError_
+from tam.errors import BadIndex
 
 Floats = npt.NDArray[np.float32]
 
@@ -58,7 +58,7 @@ class _Layout(NamedTuple):
 
 
 class DenseRows:
-    """The opened dense part. Raises ``IndexError_`` when a file is missing or they disagree."""
+    """The opened dense part. Raises ``BadIndex`` when a file is missing or they disagree."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,7 +66,7 @@ class DenseRows:
         self.spans: npt.NDArray[np.int32] = load_array(folder / "spans.npy")
         windows = self.starts[-1] if len(self.starts) else -1
         if windows != len(self.spans) or self.starts[0] != 0 or (np.diff(self.starts) < 0).any():
-            raise IndexError_(f"{folder}: damaged (its row tables disagree); build the index again")
+            raise BadIndex(f"{folder}: damaged (its row tables disagree); build the index again")
         self._layout = lru_cache(maxsize=32)(self._layout_of)
 
     def __len__(self) -> int:
@@ -83,9 +83,9 @@ class DenseRows:
             index = faiss.read_index(str(path))
         except RuntimeError as error:
             reason = "missing" if not path.exists() else "damaged"
-            raise IndexError_(f"{path}: {reason}; build the index again") from error
+            raise BadIndex(f"{path}: {reason}; build the index again") from error
         if index.ntotal != len(self.spans):
-            raise IndexError_(
+            raise BadIndex(
                 f"{path}: {index.ntotal} vectors for {len(self.spans)} windows; "
                 f"build the index again"
             )
@@ -111,7 +111,7 @@ class DenseRows:
         scores that tie exactly see ``exact_scores``.
         """
         if queries.ndim != 2 or queries.shape[1] != self.vectors.shape[1]:
-            raise IndexError_(
+            raise BadIndex(
                 f"query vectors of shape {queries.shape} for an index of dimension "
                 f"{self.vectors.shape[1]}; use the encoder that built it"
             )

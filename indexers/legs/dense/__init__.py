@@ -1,0 +1,4 @@
+"""Vectors of windows of the chunks.
+
+In: chunks, an encoder. Out: a FAISS file; ranked rows.
+"""
