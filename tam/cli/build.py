@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from manuals.model.source import corpora
 from tam.errors import BadIndex
 from tam.options import click_options
 from tam.settings import BuildSettings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     "--corpus",
     "corpora",
     multiple=True,
-    type=click.Choice(["icd", "legal"]),
+    type=click.Choice(corpora()),
     help="Build only this one; may be given twice.  [default: what the manuals hold]",
 )
 @click_options(BuildSettings)
