@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from manuals.model.sections import Manual, Section
 from manuals.model.units import is_apparatus, unit_key
 
@@ -26,7 +28,7 @@ def stretch_name(manual: Manual, section: Section, span: tuple[int, int]) -> tup
     """Citation and title of a stretch of the text that begins in ``section``.
 
     A stretch that goes on behind the section's end is cited by its first and last section
-    (``E11.21 to E11.29``) and titled by what holds both.
+    (``E11.21 through E11.29``) and titled by what holds both.
     """
     end = span[0] + len(manual.text[span[0] : span[1]].rstrip())
     if end <= section.span[1]:
@@ -43,14 +45,24 @@ def stretch_name(manual: Manual, section: Section, span: tuple[int, int]) -> tup
 
 
 def _range(first: str, last: str) -> str:
-    """``Abscess > brain to lung``: the path that both have is said once."""
+    """``Abscess > brain through lung``: the path that both have is said once."""
     head, joint, _ = first.rpartition(" > ")
-    return f"{first} to {last.removeprefix(head + joint)}"
+    return f"{first} through {last.removeprefix(head + joint)}"
 
 
 def full_name(citation: str, title: str) -> str:
-    """Citation and title as one line, without saying either twice."""
-    # The citation of an entry of an index is its path, which ends with its title.
-    if not title or citation.startswith(title) or citation.endswith(f" > {title}"):
+    """Citation and title as one line, without saying either twice.
+
+    The citation of an index's entry is its path without nonessential words, which its title has:
+    ``Accident > aircraft`` and ``aircraft (in transit)`` are ``Accident > aircraft (in transit)``.
+    """
+    if not title or citation.startswith(title):
         return citation
-    return title if title.startswith(citation) else f"{citation} {title}"
+    head, joint, last = citation.rpartition(" > ")
+    if title.startswith(last) or _plain(title) == _plain(last):
+        return f"{head}{joint}{title}"
+    return f"{citation} {title}"
+
+
+def _plain(title: str) -> str:
+    return " ".join(re.sub(r"\([^()]*\)|\[[^][]*\]|#\d+$", "", title).casefold().split())
