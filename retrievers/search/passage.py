@@ -77,7 +77,7 @@ def find_passage(
     leg liked best, where that leg ranked the chunk better than the others; then in all of it.
     """
     body = trim(manual.text, chunk.text_span)
-    if body[0] >= body[1]:
+    if body[0] >= body[1] or not manual.sections:
         return None
     section = manual.by_key.get(named) if named else None
     if section is not None:

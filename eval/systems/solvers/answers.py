@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 #: the form of an ICD-10-CM code: a category of three characters, then up to four more; dot optional
-_CODE = re.compile(r"^[A-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?$")
+_CODE = re.compile(r"^[A-Z](?:[0-9][0-9A-Z]|A[0-9])(\.?[0-9A-Z]{1,4})?$")
 
 Domain = Literal["icd", "legal"]
 
