@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.golds.icd_golds import IcdGolds
@@ -125,7 +123,9 @@ def test_categories_of_all_lists_have_the_form(real_library: Library) -> None:
     seen = 0
     for edition in real_library.editions:
         if edition.source == "tabular":
-            sections: tuple[Section, ...] = real_library.manual(edition.source, edition.year).sections
+            sections: tuple[Section, ...] = real_library.manual(
+                edition.source, edition.year
+            ).sections
             keys = [section.key for section in sections if section.kind == "category"]
             assert [key for key in keys if not re.fullmatch(CATEGORY, key)] == []
             seen += len(keys)

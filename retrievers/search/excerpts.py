@@ -13,6 +13,7 @@ from retrievers.search.hits import Hit
 Span = tuple[int, int]
 
 _SPACE = re.compile(r"\s+")
+_LEADERS = re.compile(r"(?:\s*[.…]){4,}\s*")
 _WORD = re.compile(r"[^\s—]+")
 
 
@@ -68,7 +69,7 @@ def excerpt_of(
     """The hit's passage on one line of at most ``size`` characters, from its first word that
     shares a term with the query on where it is longer; without a passage the start of its text."""
     text = hit.passage.text if hit.passage else hit.text.partition(JOINT)[2] or hit.text
-    text = _SPACE.sub(" ", text).strip()
+    text = _LEADERS.sub(" … ", _SPACE.sub(" ", text)).strip()
     marks = match_marks(text, terms, tokeniser)
     clipped = _clip(text, size, marks[0][0] if marks else 0)
     return Excerpt(clipped, match_marks(clipped, terms, tokeniser))

@@ -29,6 +29,10 @@ Span = tuple[int, int]
 #: characters that a passage holds, unless one sentence is longer
 SIZE = 320
 
+#: blanks within the shortest sentence that is one by itself
+LEAST = 2
+
+_LINE = re.compile(r"[^\n]+")
 _WORDS = re.compile(r"\S+")
 
 
@@ -141,14 +145,16 @@ def _units(manual: Manual, span: Span) -> Iterator[_Unit]:
     """Lines and sentences of a span without surrounding white space, cut where sections begin."""
     text = manual.text
     begins = manual.starts_between(*span)
-    for line in re.compile(r"[^\n]+").finditer(text, *span):
-        cuts = {line.start(), line.end()}
-        cuts.update(found.end() for found in SENTENCE_END.finditer(text, *line.span()))
+    for line in _LINE.finditer(text, *span):
         first = bisect.bisect_left(begins, line.start())
         last = bisect.bisect_left(begins, line.end())
-        cuts.update(begins[first:last])
-        ordered = sorted(cuts)
-        for start, end in pairwise(ordered):
+        fixed = {line.start(), line.end(), *begins[first:last]}
+        cuts = [line.start()]
+        for cut in sorted({*fixed, *(f.end() for f in SENTENCE_END.finditer(text, *line.span()))}):
+            # The number of a section, and a heading of a word, go with what follows.
+            if cut > cuts[-1] and (cut in fixed or text.count(" ", cuts[-1], cut - 1) >= LEAST):
+                cuts.append(cut)
+        for start, end in pairwise(cuts):
             unit = trim(text, (start, end))
             if unit[0] < unit[1]:
                 yield _Unit(unit, manual.section_at(unit[0]).span[1])
