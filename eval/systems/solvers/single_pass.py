@@ -23,7 +23,7 @@ def solve(work: Work) -> Outcome:
         year=work.books.years_text(),
         sections=[
             {
-                "citation": hit.citation,
+                "citation": hit.covers or hit.citation,
                 "title": hit.title,
                 "source": hit.source,
                 "year": hit.year,
