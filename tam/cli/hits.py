@@ -40,6 +40,8 @@ def hit_lines(found: CorpusHit, weights: Weights, width: int, with_corpus: bool)
     if hit.pages:
         first, last = hit.pages
         where += f", page {first}" if first == last else f", pages {first}-{last}"
+    if hit.covers and hit.covers != hit.citation:
+        where += f", in {hit.covers}"
     if hit.found_by == "reference":
         where += f", by reference: {hit.named.key}" if hit.named else ", by reference"
     elif hit.found_by == "link" and hit.link:
