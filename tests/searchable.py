@@ -150,9 +150,13 @@ def make_index(
 
 
 def _laid_out(chunks: Sequence[Chunk]) -> tuple[list[Chunk], dict[tuple[str, int], str]]:
-    """The chunks with their places in the texts of their editions, and these texts."""
+    """The chunks with their places in the texts of their editions, and these texts; a chunk that
+    has a place of its own keeps it."""
     placed, texts = [], dict[tuple[str, int], str]()
     for chunk in chunks:
+        if chunk.text_span != (0, len(chunk.text.partition(JOINT)[2])):
+            placed.append(chunk)
+            continue
         before = texts.get((chunk.source, chunk.year), "")
         before += "\n\n" if before else ""
         body = chunk.text.partition(JOINT)[2]
