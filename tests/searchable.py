@@ -176,7 +176,7 @@ def _placed(sections: Sequence[Section], chunks: Sequence[Chunk]) -> list[Sectio
     for section in sections:
         own = spans.get((section.source, section.year, section.key))
         above = spans.get((section.source, section.year, section.parent or ""))
-        if own is None and above is not None:
+        if own is None and above is not None and section.span == (0, 1):
             own = (above[1], above[1])
         elif own is None and section.span == (0, 1):
             own = (0, max(c.text_span[1] for c in chunks))
