@@ -25,6 +25,7 @@ from retrievers.ranking.links import link_info
 from retrievers.ranking.named_span import named_span
 from retrievers.search.filters import allowed_rows
 from retrievers.search.hits import Hit, Leg, Named, Provenance
+from retrievers.search.passage import Place, find_passage, query_weights
 from retrievers.search.pipeline import Clock, Pipeline, Ranking
 from retrievers.search.settings import (
     Filter,
@@ -161,33 +162,46 @@ class Index:
     def hits(self, ranking: Ranking) -> list[Hit]:
         """The hits of a ranking, with their chunks' texts."""
         chunks = self.stored.chunks
+        weights = query_weights(self.stored, ranking.query)
         hits = []
         rows, scores = ranking.rows.tolist(), ranking.scores.tolist()
         for rank, (row, score) in enumerate(zip(rows, scores, strict=True), start=1):
             chunk = chunks.chunk(row)
+            legs = _legs_of(row, ranking.legs)
+            link = link_info(self.stored, ranking.links[row]) if row in ranking.links else None
+            key = ranking.referenced.get(row)
+            if key is None and link is not None and ranking.found_by(row) == "link":
+                key = link.target
+            manual = self.stored.manual(chunk.source, chunk.year)
+            found = find_passage(chunk, manual, weights, self.stored.bm25.tokeniser, key, legs)
+            passage, place = found or (
+                None,
+                Place(chunk.citation, chunk.title, chunk.path, chunk.pages),
+            )
             hits.append(
                 Hit(
                     rank=rank,
                     score=score,
                     chunk_id=chunk.id,
                     section_keys=chunk.keys,
-                    citation=chunk.citation,
-                    title=chunk.title,
-                    path=chunk.path,
+                    citation=place.citation,
+                    title=place.title,
+                    path=place.path,
                     year=chunk.year,
                     source=chunk.source,
-                    pages=chunk.pages,
+                    pages=place.pages,
                     text=chunk.text,
                     kind=chunk.kind,
                     tokens=chunk.tokens,
-                    legs=_legs_of(row, ranking.legs),
+                    legs=legs,
                     found_by=ranking.found_by(row),
-                    link=link_info(self.stored, ranking.links[row])
-                    if row in ranking.links
-                    else None,
+                    link=link,
                     named=_named(self.stored, chunk, ranking.referenced.get(row)),
                     same_text=ranking.other_years.get(row, ()),
                     provenance=_provenance(self.stored, row, chunk),
+                    passage=passage,
+                    covers=chunk.citation,
+                    covers_pages=chunk.pages,
                 )
             )
         return hits

@@ -47,7 +47,7 @@ class Ranking(NamedTuple):
     rows found by reference, each with the key of the section named; ``legs`` the full list of each
     leg, one for each passage searched. ``linked`` are the rows found by a link; ``links`` are for each row that a link leads to the
     link's number in the index's table. ``other_years`` are, for a row that stands for the same
-    text in other years, those years.
+    text in other years, those years. ``query`` chooses the passages of the hits.
     """
 
     rows: Rows
@@ -57,6 +57,7 @@ class Ranking(NamedTuple):
     linked: frozenset[int] = frozenset()
     links: Mapping[int, int] = MappingProxyType({})
     other_years: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+    query: str = ""
 
     def found_by(self, row: int) -> FoundBy:
         """What brought a row."""
@@ -314,6 +315,7 @@ class Pipeline:
             {row: named[row] for row in rows if row in named},
             legs,
             other_years=collapse.other_years(rows) if collapse else {},
+            query=query,
         )
         if by_link is None:
             return ranking

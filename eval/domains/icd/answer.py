@@ -7,7 +7,7 @@ import re
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 #: the form of an ICD-10-CM code: a category of three characters, then up to four more; dot optional
-_CODE = re.compile(r"^[A-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?$")
+_CODE = re.compile(r"^[A-Z](?:[0-9][0-9A-Z]|A[0-9])(\.?[0-9A-Z]{1,4})?$")
 
 
 class IcdCode(BaseModel):

@@ -25,7 +25,7 @@ from manuals.icd10cm.codes import CATEGORY
 from manuals.library.editions import Library
 from manuals.model.keys import find_references
 from manuals.model.sections import Manual, Section
-from tam.errors import UnknownKey
+from tam.errors import BadReference, UnknownKey
 
 INDEXES = ("index", "eindex")
 TABLES = ("drugs", "neoplasm")
@@ -87,7 +87,7 @@ class IcdGolds:
         manual = self.library.manual("tabular", year)
         try:
             view = look_up_code(manual, code)
-        except UnknownKey:
+        except (BadReference, UnknownKey):
             yield Gold(query_id, "tabular", year, code, DIRECT, "code", f"{code} is not there")
             return
         yield Gold(query_id, "tabular", year, view.section.key, DIRECT, "code", view.code)

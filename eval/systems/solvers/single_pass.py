@@ -29,7 +29,7 @@ def solve(state: CaseState) -> CaseOutcome:
         state,
         (
             ShownSection(
-                hit.citation,
+                hit.covers or hit.citation,
                 hit.title,
                 hit.source,
                 hit.year,

@@ -92,7 +92,8 @@ def _search(
 
 
 def _head(hit: Hit) -> str:
-    return f"[{hit.rank}] {hit.citation} ({hit.source}, {hit.year})\n"
+    # All of the chunk's text follows, not the passage alone.
+    return f"[{hit.rank}] {hit.covers or hit.citation} ({hit.source}, {hit.year})\n"
 
 
 def shown_by(hits: Iterable[Hit]) -> tuple[str, ...]:
