@@ -43,7 +43,7 @@ $(VENV)/.runtime: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	@echo "environment: installing what tam and its tests need (a few minutes on the first run)"
-	@$(PIP_INSTALL) --editable '.[eval,llm,dev]'
+	@$(PIP_INSTALL) --editable '.[eval,llm,mcp,static,dev]'
 	@touch $@ $(VENV)/.runtime
 
 indexes: $(VENV)/.runtime
@@ -67,7 +67,8 @@ ablation: $(VENV)/.dev
 
 # Manuals that were fetched, and runs that cost money, are not thrown away unasked.
 clean:
-	@rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@if [ -d '$(OUT)' ]; then find '$(OUT)' -mindepth 1 ! -path '$(OUT)/README.md' -delete; fi
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@if [ -d manuals/data ]; then \
 	  answer=n; \

@@ -31,7 +31,7 @@ CASE_TOKENS = 3000
 SAMPLE = 1500
 
 
-class Row(NamedTuple):
+class Measurement(NamedTuple):
     """One line of the table: what was compared, both speeds, their relation, and the target."""
 
     what: str
@@ -42,10 +42,10 @@ class Row(NamedTuple):
     reached: bool
 
 
-def ratio_row(what: str, ours: float, other: float, least: float, unit: str) -> Row:
+def ratio_row(what: str, ours: float, other: float, least: float, unit: str) -> Measurement:
     """A row of two speeds (per second) of which ours should be ``least`` times the other."""
     ratio = ours / other
-    return Row(
+    return Measurement(
         what,
         f"{_digits(ours)} {unit}",
         f"{_digits(other)} {unit}",
@@ -59,9 +59,9 @@ def _digits(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def bound_row(what: str, found: float, most: float, unit: str, note: str = "") -> Row:
+def bound_row(what: str, found: float, most: float, unit: str, note: str = "") -> Measurement:
     """A row of one number that should be at most ``most``."""
-    return Row(what, f"{found:,.3g} {unit}", note, "", f"{most:,g} {unit}", found <= most)
+    return Measurement(what, f"{found:,.3g} {unit}", note, "", f"{most:,g} {unit}", found <= most)
 
 
 def speed(call: Callable[[], object], count: int, least_seconds: float = 1.0) -> float:
@@ -75,7 +75,7 @@ def speed(call: Callable[[], object], count: int, least_seconds: float = 1.0) ->
 
 
 @dataclass
-class Bench:
+class Workload:
     """What the parts share: the manuals, the build's settings, and a folder to work in."""
 
     manuals: Path | None
@@ -148,7 +148,7 @@ class Bench:
         ]
 
 
-def bm25(bench: Bench) -> list[Row]:
+def bm25(workload: Workload) -> list[Measurement]:
     """BM25 against rank_bm25 and bm25s over the same terms."""
     import bm25s
     from rank_bm25 import BM25Okapi
@@ -157,8 +157,8 @@ def bm25(bench: Bench) -> list[Row]:
     from indexers.legs.bm25.scores import Bm25
     from indexers.legs.tokenise import TokenOptions
 
-    texts, options = bench.chunk_texts, TokenOptions()
-    folder = bench.work / "bm25-speed"
+    texts, options = workload.chunk_texts, TokenOptions()
+    folder = workload.work / "bm25-speed"
     build_bm25(texts, [0, len(texts)], folder, options)
     index = Bm25(folder, options)
     terms = index.tokeniser.terms
@@ -166,7 +166,7 @@ def bm25(bench: Bench) -> list[Row]:
     okapi = BM25Okapi(documents)
     theirs = bm25s.BM25()
     theirs.index(documents, show_progress=False)
-    short, cases = bench.short_queries, bench.case_queries
+    short, cases = workload.short_queries, workload.case_queries
 
     def search(queries: Sequence[str]) -> float:
         def run() -> None:
@@ -195,7 +195,7 @@ def bm25(bench: Bench) -> list[Row]:
     ]  # fmt: skip
 
 
-def dense(bench: Bench) -> list[Row]:
+def dense(workload: Workload) -> list[Measurement]:
     """One year of five, 100 queries at once, the best 100 of each, against FAISS's own filter."""
     import faiss
 
@@ -206,7 +206,7 @@ def dense(bench: Bench) -> list[Row]:
     vectors = generator.standard_normal((count + 100, dim)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     queries = vectors[count:]
-    folder = bench.work / "dense-speed"
+    folder = workload.work / "dense-speed"
     spans = np.zeros((count, 2), np.int32)
     write_dense(folder, vectors[:count], np.arange(count + 1), spans)
     index = DenseRows(folder)
@@ -228,17 +228,17 @@ def dense(bench: Bench) -> list[Row]:
     return [row._replace(reached=row.reached and same)]
 
 
-def pdf(bench: Bench) -> list[Row]:
+def pdf(workload: Workload) -> list[Measurement]:
     """The whole newest Guidelines Manual, all rules included, against plain text of some pages."""
     import pdfplumber
 
     from manuals.library.editions import open_manuals, parse_edition
 
-    library = open_manuals(bench.official)
+    library = open_manuals(workload.official)
     edition = library.edition("ussg", library.years("ussg")[-1])
-    path = bench.official / edition.files[0].path
+    path = workload.official / edition.files[0].path
     begin = time.perf_counter()
-    pages = len(parse_edition(edition, bench.official).page_starts)
+    pages = len(parse_edition(edition, workload.official).page_starts)
     ours = pages / (time.perf_counter() - begin)
     chosen = range(1, pages, pages // 25)
     with pdfplumber.open(path) as document:
@@ -249,16 +249,16 @@ def pdf(bench: Bench) -> list[Row]:
     return [ratio_row("parsing the Guidelines Manual, against pdfplumber extract_text", ours, other, 8, "pages/s")]  # fmt: skip
 
 
-def full_build(bench: Bench) -> list[Row]:
+def full_build(workload: Workload) -> list[Measurement]:
     """A build of everything against the encoder alone on the same distinct texts."""
     import psutil
 
-    from indexers.building.build import CORPORA
     from indexers.encoders.base import open_encoder
     from indexers.folder.opened import open_folder
+    from manuals.model.source import corpora
 
     begin = time.perf_counter()
-    command = [sys.executable, "-m", "tam", "build", *bench.build_words]
+    command = [sys.executable, "-m", "tam", "build", *workload.build_words]
     process = psutil.Popen(command, stdout=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
@@ -268,13 +268,13 @@ def full_build(bench: Bench) -> list[Row]:
     if process.returncode:
         raise TamError("tam build failed; see above")
     memory = bound_row("full build, peak memory of all its processes", peak / 2**30, 4, "GiB")
-    if bench.settings.encoder == "hash":
+    if workload.settings.encoder == "hash":
         # Nothing to compare with: it costs less than the rest of the build by design.
         return [memory]
     texts: set[str] = set()
     record = None
-    for corpus in CORPORA:
-        path = bench.work / "indexes" / corpus
+    for corpus in corpora():
+        path = workload.work / "indexes" / corpus
         if path.is_dir():
             record = open_folder(path).manifest.encoder
             texts |= {text for of in window_texts(path).values() for text in of}
@@ -290,7 +290,7 @@ def full_build(bench: Bench) -> list[Row]:
     encoder.encode_documents(part)
     alone = (time.perf_counter() - begin) * len(ordered) / len(part)
     return [
-        Row(
+        Measurement(
             f"full build, against the encoder alone on {len(ordered):,} texts",
             f"{seconds:,.0f} s",
             f"{alone:,.0f} s",
@@ -302,19 +302,19 @@ def full_build(bench: Bench) -> list[Row]:
     ]
 
 
-def rebuild(bench: Bench) -> list[Row]:
+def rebuild(workload: Workload) -> list[Measurement]:
     """``tam build`` when nothing has changed."""
-    bench.command("build", *bench.build_words)
-    seconds, output = bench.command("build", *bench.build_words)
+    workload.command("build", *workload.build_words)
+    seconds, output = workload.command("build", *workload.build_words)
     if output.count("nothing to do") == 0:
         raise TamError("a second build did something")
     return [bound_row("rebuild with nothing changed", seconds, 2, "s")]
 
 
-def added_edition(bench: Bench) -> list[Row]:
+def added_edition(workload: Workload) -> list[Measurement]:
     """The texts to encode when Title 18 of 2025 joins the other four years."""
-    bench.command("build", *bench.build_words)
-    of = window_texts(bench.work / "indexes" / "legal")
+    workload.command("build", *workload.build_words)
+    of = window_texts(workload.work / "indexes" / "legal")
     years = sorted(year for source, year in of if source == "title18")
     if len(years) < 2:
         raise BadOption("needs two editions of Title 18 or more")
@@ -326,12 +326,12 @@ def added_edition(bench: Bench) -> list[Row]:
     return [bound_row(f"texts encoded when Title 18 of {years[-1]} is added", share, 2, "%", note)]
 
 
-def cold_query(bench: Bench) -> list[Row]:
+def cold_query(workload: Workload) -> list[Measurement]:
     """One BM25 query from the command line, with opening the index."""
-    bench.command("build", *bench.build_words)
+    workload.command("build", *workload.build_words)
     query = "felon with a gun whose serial number was ground off"
-    words = ("search", query, "--index", str(bench.work / "indexes"), "--retriever", "bm25")
-    seconds, _ = bench.command(*words)
+    words = ("search", query, "--index", str(workload.work / "indexes"), "--retriever", "bm25")
+    seconds, _ = workload.command(*words)
     code = (
         "import sys, tam.cli\n"
         "try: tam.cli.run(sys.argv[1:])\n"
@@ -381,7 +381,7 @@ def _memory(process: object) -> int:
     return total
 
 
-PARTS: dict[str, Callable[[Bench], list[Row]]] = {
+PARTS: dict[str, Callable[[Workload], list[Measurement]]] = {
     "bm25": bm25,
     "dense": dense,
     "pdf": pdf,
@@ -390,6 +390,27 @@ PARTS: dict[str, Callable[[Bench], list[Row]]] = {
     "added": added_edition,
     "query": cold_query,
 }
+
+
+def _measured(
+    names: Sequence[str], manuals: Path | None, settings: BuildSettings, work: Path | None
+) -> list[Measurement]:
+    """The rows of some parts. A part whose manuals are not among those given is left out; a
+    folder that holds none, or a part that fails, ends all."""
+    from manuals.library.editions import open_manuals
+
+    if manuals is not None and not open_manuals(manuals).editions:
+        raise BadOption(f"{manuals}: no manual is in this folder; give another with --manuals")
+    rows: list[Measurement] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        workload = Workload(manuals, settings, work or Path(temporary))
+        for name in names:
+            print(f"bench: {name}", file=sys.stderr)
+            try:
+                rows.extend(PARTS[name](workload))
+            except BadOption as error:
+                print(f"bench: {name} left out: {error}", file=sys.stderr)
+    return rows
 
 
 @click.command()
@@ -407,18 +428,14 @@ def main(
     preset: str,
     work: Path | None,
 ) -> None:
-    """Measure and print a table; exit with 1 when a target is missed."""
+    """Measure and print a table; exit with 1 when a target is missed, 2 for a mistake."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    settings = BuildSettings(encoder=encoder, dtype=dtype, preset=preset)
-    with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(manuals, settings, work or Path(temporary))
-        rows: list[Row] = []
-        for name in only or PARTS:
-            print(f"bench: {name}", file=sys.stderr)
-            try:
-                rows.extend(PARTS[name](bench))
-            except BadOption as error:
-                print(f"bench: {name} left out: {error}", file=sys.stderr)
+    try:
+        settings = BuildSettings(encoder=encoder, dtype=dtype, preset=preset)
+        rows = _measured(only or tuple(PARTS), manuals, settings, work)
+    except TamError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        sys.exit(2)
     head = ("what", "tam", "other", "found", "at least / most", "")
     lines = [(*row[:5], "" if row.reached else "MISSED") for row in rows]
     print(columns((head, *lines), right=(1, 2, 3, 4)))

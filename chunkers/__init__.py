@@ -1,1 +1,4 @@
-"""Stage 2: sections into chunks, by one of two presets."""
+"""Sections cut into chunks.
+
+In: parsed editions. Out: chunks by the rules of a preset, and the report of their counts.
+"""

@@ -1,1 +1,4 @@
-"""Measuring retrieval: golds, cases, query sets, measures, runs, significance."""
+"""Measurements.
+
+In: an index or a system, cases with golds. Out: runs, measures, intervals, studies and reports.
+"""

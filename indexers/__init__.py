@@ -1,1 +1,4 @@
-"""Chunks into indexes: BM25 terms, dense vectors, and the folders that hold them."""
+"""Chunks made searchable.
+
+In: chunks and settings. Out: an index folder, and the legs opened from it.
+"""

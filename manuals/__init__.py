@@ -1,1 +1,4 @@
-"""Stage 1: fetch, verify and parse editions of the manuals into sections."""
+"""The official manuals, by edition.
+
+In: the publishers' files. Out: editions parsed into sections with keys, spans and years.
+"""

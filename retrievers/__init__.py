@@ -1,1 +1,4 @@
-"""Queries into ranked chunks: ``open_index(folder).search(query, year=2025)``."""
+"""Searches.
+
+In: an index, a query, a filter. Out: ranked chunks, over Python, HTTP and MCP.
+"""

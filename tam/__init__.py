@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tam._version import __version__
+
 if TYPE_CHECKING:
     from chunkers.model.chunk import Chunk
     from manuals.library.editions import Library, open_manuals
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from retrievers.search.hits import Hit
     from retrievers.search.index import Index, open_index
     from tam.errors import TamError
-
-__version__ = "0.1.0"
 
 _PUBLIC = {
     "Chunk": "chunkers.model.chunk",

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -106,11 +107,22 @@ class RunError(TamError):
     """An end-to-end run cannot start or go on."""
 
 
+#: the distribution's name on the package index, where ``tam`` is another project
+DISTRIBUTION = "tam-retrieval"
+
+
+def install_hint(extra: str) -> str:
+    """The command that installs an extra: in a checkout its own environment's, else by name."""
+    if (Path(__file__).parents[1] / "pyproject.toml").is_file():
+        return f".venv/bin/pip install -e '.[{extra}]'"
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
 class MissingExtra(TamError):
-    """An optional package is needed; the message gives the ``pip install`` line."""
+    """An optional package is needed; the message gives the line that installs it."""
 
     def __init__(self, package: str, extra: str, what: str) -> None:
         super().__init__(
             f"{what} needs the package {package}, which is not installed: "
-            f"run  pip install 'tam[{extra}]'"
+            f"run  {install_hint(extra)}"
         )

@@ -50,7 +50,8 @@ class Option:
     ``choices`` may be a function, for those that plug-ins add to; ``unchecked``
     leaves type and value to the record's ``__post_init__``, which may allow more than these. ``low`` and ``high`` are inclusive. ``title`` is
     what messages call it, ``flag`` its name at the command line, ``switch`` writes it on or off
-    there, ``off`` is the help of a flag that turns it off. ``many`` takes several values (in a URL with commas between). ``read`` makes the value
+    there, ``off`` is the help of a flag that turns it off. ``aliases`` are older names
+    of choices. ``many`` takes several values (in a URL with commas between). ``read`` makes the value
     of a text.
     """
 
@@ -65,6 +66,7 @@ class Option:
     switch: bool = False
     off: str = ""
     many: bool = False
+    aliases: Mapping[str, str] | None = None
     read: Callable[[str], Any] | None = None
 
     @property
@@ -81,6 +83,7 @@ class Option:
 
     def _check(self, value: Any) -> Any:
         if value is not None:
+            value = self.aliases.get(value, value) if self.aliases else value
             if self.choices and value not in self.allowed:
                 raise PydanticCustomError("choice", "not among the choices")
             if isinstance(value, int | float) and not (
@@ -107,6 +110,8 @@ class Declared:
     @property
     def kind(self) -> type:
         """``bool``, ``int``, ``float`` or ``str``: what its values are made from."""
+        if self.option.unchecked:
+            return str
         plain = self.type
         if get_origin(plain) in (Union, types.UnionType):
             plain = next((arg for arg in get_args(plain) if arg is not type(None)), str)
@@ -175,7 +180,8 @@ class Declared:
             more.update(callback=lambda _c, _p, text: self.default if text is None else read(text))
         else:
             closed = option.choices and not option.unchecked
-            more.update(type=click.Choice(list(option.allowed)) if closed else self.kind)
+            names = [*option.allowed, *(option.aliases or ())]
+            more.update(type=click.Choice(names) if closed else self.kind)
             more.update(default=self.default, show_default=self.default is not None)
         if more["metavar"] is None:
             del more["metavar"]

@@ -9,7 +9,10 @@ from tam.errors import BadOption
 from tam.models import DEFAULT_ENCODER
 from tam.options import Option, options
 
-PRESETS = ("tam", "sections")
+#: ``paper`` follows the paper's rules, ``sections`` the manuals' own sections
+PRESETS = ("paper", "sections")
+#: older name -> name; understood wherever one is typed or stored
+PRESET_ALIASES = {"tam": "paper"}
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 DTYPES = ("auto", "float32", "bfloat16")
 STATISTICS = ("index", "source")
@@ -28,7 +31,9 @@ class BuildSettings:
     Raises ``BadOption`` for a value that is not allowed.
     """
 
-    preset: Annotated[str, Option("How manuals are cut into chunks.", PRESETS)] = "tam"
+    preset: Annotated[
+        str, Option("How manuals are cut into chunks.", PRESETS, aliases=PRESET_ALIASES)
+    ] = PRESETS[0]
     target: Annotated[
         int, Option("Size of a chunk (preset sections).", low=32, high=10**6, metavar=_TOKENS)
     ] = 256
@@ -90,6 +95,14 @@ class BuildSettings:
     def record(self) -> dict[str, Any]:
         """The settings as JSON values; ``settings_of`` is the way back."""
         return {**asdict(self), "legs": list(self.legs)}
+
+
+def preset_name(name: str) -> str:
+    """The preset that a name means. Raises ``BadOption``."""
+    name = PRESET_ALIASES.get(name, name)
+    if name not in PRESETS:
+        raise BadOption(f"preset {name!r} is not known; choose one of {', '.join(PRESETS)}")
+    return name
 
 
 def settings_of(record: dict[str, Any]) -> BuildSettings:

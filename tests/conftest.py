@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from manuals.library.editions import Library, open_manuals
-from manuals.model.sections import Corpus
+from manuals.model.source import SOURCES
 
 # A slow machine is no defect: no test fails for the time it takes.
 settings.register_profile("tam", deadline=None)
@@ -52,7 +52,7 @@ def real_cases() -> Path:
     return _real("TAM_REAL_CASES", ROOT.parent / "shared" / "cases", "cases")
 
 
-def _built(library: Library, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _built(library: Library, corpus: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from indexers.building.build import build
     from tam.settings import BuildSettings
 
@@ -76,6 +76,10 @@ def sample_legal_index(sample_manuals: Path, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(scope="session")
 def real_legal_index(real_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the real legal manuals of 2021 and 2025, hash encoder."""
-    chosen = [e for e in real_library.editions if e.corpus == "legal" and e.year in (2021, 2025)]
+    chosen = [
+        e
+        for e in real_library.editions
+        if SOURCES[e.source].corpus == "legal" and e.year in (2021, 2025)
+    ]
     some = Library(chosen, lambda edition: real_library.manual(edition.source, edition.year))
     return _built(some, "legal", tmp_path_factory)

@@ -7,7 +7,8 @@ from datetime import date
 
 from chunkers.model.chunk import Chunk, Piece
 from chunkers.model.finish import finish
-from manuals.model.sections import SOURCES, Edition, Manual, ManualFile, Section
+from manuals.model.sections import Edition, Manual, ManualFile, Section
+from manuals.model.source import SOURCES
 
 WORDS = (
     *("ladder", "harbour", "lantern", "orchard", "pebble", "willow", "copper", "meadow"),

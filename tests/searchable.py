@@ -25,7 +25,8 @@ from indexers.folder.opened import open_folder
 from indexers.folder.table import CHUNKS
 from indexers.legs.model import LEGS
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCES, Edition, Manual, ManualFile, Section
+from manuals.model.sections import Edition, Manual, ManualFile, Section
+from manuals.model.source import SOURCES
 from retrievers.search.index import Index
 from tam.files import sha256_text
 from tam.settings import BuildSettings
@@ -125,7 +126,7 @@ def make_index(
             write_part(place, parts[leg.name])
     record = EncoderRecord("hash", encoder.fingerprint, encoder.dim, 256, "float32", 1)
     manifest = Manifest(
-        corpus=SOURCES[chunks[0].source],
+        corpus=SOURCES[chunks[0].source].corpus,
         tool="test",
         inputs=build,
         content=build,

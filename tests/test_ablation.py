@@ -21,8 +21,8 @@ from eval.ablation.running.cell_files import CellResult, read_cell, write_cell
 from eval.ablation.running.runner import StudyRun, run_study
 from eval.ablation.spec.axes import AXES, canonical
 from eval.ablation.spec.cells import Cell
-from eval.ablation.spec.flags import mark
 from eval.ablation.spec.study import Study, read_study
+from eval.ablation.spec.validity import mark
 from eval.measuring.evaluate import EvalSettings, evaluate
 from eval.queries.query_sets import QuerySet, SetInfo
 from retrievers.search.index import open_index
@@ -299,7 +299,7 @@ def test_filters_of_one_study_search_other_editions(
     found = run_study(study, tmp_path / "out", root, sample_manuals)
     year, off, as_of = (result.values[:, 1].mean() for result in found.results)
     assert as_of == year > off
-    benches = measuring.Bench(
+    benches = measuring.CellEvaluator(
         next(iter(found.built.values())).index, found.query_set, study, measuring.LegCache()
     )
     assert {each.describe() for each in benches.filters("as_of")} == {
@@ -311,13 +311,13 @@ def test_filters_of_one_study_search_other_editions(
 def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of the cells that are computed."""
     names: list[str] = []
-    real = measuring.Bench.measure
+    real = measuring.CellEvaluator.measure
 
-    def measure(self: measuring.Bench, cell: Cell, *args: object) -> CellResult:
+    def measure(self: measuring.CellEvaluator, cell: Cell, *args: object) -> CellResult:
         names.append(cell.name)
         return real(self, cell, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(measuring.Bench, "measure", measure)
+    monkeypatch.setattr(measuring.CellEvaluator, "measure", measure)
     yield names
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.bench import bound_row, ratio_row, window_texts
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.bench import bound_row, main, ratio_row, window_texts
 from indexers.folder.opened import open_folder
 
 
@@ -25,3 +28,14 @@ def test_window_texts_are_those_of_the_index(sample_legal_index: Path) -> None:
     }
     encoded = index.encoder().encode_documents([text for texts in of.values() for text in texts])
     assert (encoded == index.ranker("dense").rows.vectors).all()
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_wrong_folder_ends_in_one_line(tmp_path: Path, made: bool) -> None:
+    folder = tmp_path / "wrong"
+    if made:
+        folder.mkdir()
+    result = CliRunner().invoke(main, ["--manuals", str(folder), "--only", "pdf"])
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("bench: ") and "wrong" in line

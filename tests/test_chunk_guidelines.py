@@ -74,7 +74,7 @@ def check_sections(manual: Manual, chunks: list[Chunk], sizes: Sizes) -> None:
 
 
 def test_paper_rule_on_the_sample(sample: Manual) -> None:
-    chunks = chunk_manual(sample, "tam")
+    chunks = chunk_manual(sample, "paper")
     check_chunks(sample, chunks)
     body = [chunk for chunk in chunks if chunk.kind != "contents"]
     lines = [line.strip() for line in sample.raw.split("\n")]
@@ -95,7 +95,7 @@ def test_paper_rule_on_the_sample(sample: Manual) -> None:
 
 
 def test_paper_rule_reads_headings(sample: Manual) -> None:
-    by_id = {chunk.id: chunk for chunk in chunk_manual(sample, "tam")}
+    by_id = {chunk.id: chunk for chunk in chunk_manual(sample, "paper")}
     chunk = by_id["guidelines/2025/I.C.9.a"]
     # The rule goes by lines: what a heading continues on its next line is not in it.
     assert chunk.context.split("\n") == [
@@ -113,7 +113,7 @@ def test_paper_rule_reads_headings(sample: Manual) -> None:
 
 
 def test_contents_lines_are_of_no_section(sample: Manual) -> None:
-    chunks = [chunk for chunk in chunk_manual(sample, "tam") if chunk.kind == "contents"]
+    chunks = [chunk for chunk in chunk_manual(sample, "paper") if chunk.kind == "contents"]
     assert chunks
     for chunk in chunks:
         assert chunk.keys == (FRONT,)
@@ -188,7 +188,7 @@ def official(real_manuals: Path) -> Manual:
 @pytest.mark.real
 def test_official_paper_rule(official: Manual) -> None:
     """132: 124 lettered paragraphs, and 8 lines of the contents that have a line below them."""
-    chunks = chunk_manual(official, "tam")
+    chunks = chunk_manual(official, "paper")
     check_chunks(official, chunks)
     assert len(chunks) == 132
     assert sum(chunk.kind == "contents" for chunk in chunks) == 8

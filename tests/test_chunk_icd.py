@@ -12,10 +12,11 @@ from icd_files import real, sample
 from chunkers.model.chunk import JOINT, Chunk
 from chunkers.model.cut import Sizes
 from chunkers.model.layout import LIMIT, collapse
-from chunkers.model.presets import PRESETS, chunk_manual, pieces_for
+from chunkers.model.presets import chunk_manual, pieces_for
 from manuals.icd10cm.code_view import CODE_KINDS, all_codes, look_up_code
 from manuals.model.sections import Manual
 from tam.errors import BadOption
+from tam.settings import PRESETS
 
 SOURCES = ("tabular", "index", "eindex", "drugs", "neoplasm")
 SMALL = Sizes(48, 96)
@@ -117,7 +118,7 @@ def test_notes_of_chapters_blocks_and_categories(manuals: dict[str, Manual]) -> 
 
 
 def test_tabular_context_of_the_paper(manuals: dict[str, Manual]) -> None:
-    chunks = {chunk.key: chunk for chunk in chunk_manual(manuals["tabular"], "tam")}
+    chunks = {chunk.key: chunk for chunk in chunk_manual(manuals["tabular"], "paper")}
     assert chunks["E11"].context.split("\n") == [
         "Document: ICD-10-CM TABULAR LIST, a sample in our own words",
         "Chapter: Endocrine, nutritional and metabolic diseases (E00-E89)",
@@ -134,7 +135,7 @@ def test_tabular_context_of_the_paper(manuals: dict[str, Manual]) -> None:
 
 
 def test_index_context_of_the_paper(manuals: dict[str, Manual]) -> None:
-    chunks = {chunk.key: chunk for chunk in chunk_manual(manuals["index"], "tam")}
+    chunks = {chunk.key: chunk for chunk in chunk_manual(manuals["index"], "paper")}
     assert chunks["Abscess"].text.split("\n")[:6] == [
         "Document: ICD-10-CM INDEX TO DISEASES and INJURIES, a sample in our own words",
         "Letter: A",
@@ -153,7 +154,7 @@ def test_index_context_of_the_paper(manuals: dict[str, Manual]) -> None:
 def test_every_valid_code_is_in_one_chunk_of_the_paper(manuals: dict[str, Manual]) -> None:
     manual = manuals["tabular"]
     stems = {look_up_code(manual, code).section.key for code in all_codes(manual)}
-    held = Counter(key for chunk in chunk_manual(manual, "tam") for key in chunk.keys)
+    held = Counter(key for chunk in chunk_manual(manual, "paper") for key in chunk.keys)
     assert all(held[stem] == 1 for stem in stems)
 
 
@@ -164,10 +165,11 @@ def test_same_input_same_chunks(manuals: dict[str, Manual], source: str, preset:
 
 
 def test_unknown_preset_and_source() -> None:
-    with pytest.raises(BadOption, match="tam, sections"):
-        pieces_for("paper", "tabular")
+    with pytest.raises(BadOption, match="paper, sections"):
+        pieces_for("pages", "tabular")
     with pytest.raises(BadOption, match="guidelines"):
-        pieces_for("tam", "icd11")
+        pieces_for("paper", "icd11")
+    assert pieces_for("tam", "tabular") is pieces_for("paper", "tabular")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,7 @@ def test_collapse(text: str, collapsed: str) -> None:
 @pytest.mark.parametrize(("year", "count", "split"), [(2021, 2_256, 45), (2025, 2_311, 51)])
 def test_real_tabular(real_manuals: Path, year: int, count: int, split: int) -> None:
     manual = real(real_manuals, "tabular", year)
-    chunks = chunk_manual(manual, "tam")
+    chunks = chunk_manual(manual, "paper")
     assert len(chunks) == count
     keys = {chunk.key for chunk in chunks}
     categories = [section.key for section in manual.sections if section.kind == "category"]
@@ -199,7 +201,7 @@ def test_real_tabular(real_manuals: Path, year: int, count: int, split: int) -> 
 @pytest.mark.real
 def test_real_index(real_manuals: Path) -> None:
     manual = real(real_manuals, "index", 2025)
-    chunks = chunk_manual(manual, "tam")
+    chunks = chunk_manual(manual, "paper")
     assert len(chunks) == 15_151
     keys = {chunk.key for chunk in chunks}
     main_terms = [section.key for section in manual.sections if section.kind == "main_term"]

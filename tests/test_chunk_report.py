@@ -9,8 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from chunkers.model.report import (
-    MEASURED,
-    PAPER,
     Count,
     Report,
     count_chunks,
@@ -19,11 +17,14 @@ from chunkers.model.report import (
     select_editions,
 )
 from manuals.library.editions import open_manuals
+from manuals.model.source import SOURCES
 from tam.cli.chunk import chunk
 from tam.errors import BadOption, UnknownYear
 
+COUNTS = {name: source.counts for name, source in SOURCES.items() if source.counts is not None}
 TITLE_18 = tuple(
-    Count("title18", year, MEASURED["title18", year][0], 100, 200) for year in range(2021, 2026)
+    Count("title18", year, COUNTS["title18"].measured[year][0], 100, 200)
+    for year in range(2021, 2026)
 )
 
 
@@ -34,23 +35,25 @@ def line_of(text: str, start: str) -> str:
 
 
 def test_papers_own_numbers() -> None:
-    rows = {row.source: row.chunks for total in PAPER for row in total.rows}
+    rows = {name: row.chunks for name, row in COUNTS.items()}
     assert rows == {
         "guidelines": 126, "tabular": 2255, "index": 14457, "title18": 6824, "ussg": 6267,
     }  # fmt: skip
-    assert [total.chunks for total in PAPER] == [17138, 13091]
+    assert {(row.index, row.index_chunks) for row in COUNTS.values()} == {
+        ("ICD-10-CM", 17138), ("legal", 13091),
+    }  # fmt: skip
     assert sum(count.chunks for count in TITLE_18) == rows["title18"]
 
 
 def test_a_full_row_is_compared() -> None:
-    text = format_report(Report("tam", TITLE_18))
+    text = format_report(Report("paper", TITLE_18))
     assert line_of(text, "United States Code, Title 18") == (
         "United States Code, Title 18 2021-2025 6,824 6,824 equal"
     )
     assert line_of(text, "legal total") == "legal total 6,824 13,091 editions are missing"
     assert line_of(text, "title18 2023") == "title18 2023 1,366 1,366 as measured"
     off = (*TITLE_18[:-1], TITLE_18[-1]._replace(chunks=1300))
-    text = format_report(Report("tam", off))
+    text = format_report(Report("paper", off))
     assert line_of(text, "United States Code, Title 18").endswith("6,757 6,824 DIFFERS")
     assert line_of(text, "title18 2025") == "title18 2025 1,300 1,367 DIFFERS"
 
@@ -66,36 +69,35 @@ def test_a_full_row_is_compared() -> None:
 )
 def test_missing_editions(years: tuple[int, ...], missing: tuple[int, ...]) -> None:
     """The manual of 2021 counts for 2022, which had none."""
-    ussg = next(row for total in PAPER for row in total.rows if row.source == "ussg")
-    report = Report("tam", tuple(Count("ussg", year, 1250, 1, 1) for year in years))
-    compared = report.compared(ussg)
+    report = Report("paper", tuple(Count("ussg", year, 1250, 1, 1) for year in years))
+    compared = report.compared("ussg", COUNTS["ussg"])
     assert compared.missing == missing
     assert compared.chunks == 1250 * (5 - len(missing))
 
 
 def test_what_the_paper_leaves_open_is_said() -> None:
-    text = format_report(Report("tam", TITLE_18))
+    text = format_report(Report("paper", TITLE_18))
     assert "add up to 16,838; it states 17,138 (+300)" in text
     assert "There is no ussg manual of 2022" in text
     assert "missing: ussg 2021-2025" in text
     assert "missing: index 2019" in text
-    only = format_report(Report("tam", TITLE_18, sources=("title18",)))
+    only = format_report(Report("paper", TITLE_18, sources=("title18",)))
     assert "16,838" not in only and "ussg" not in only and "legal total" not in only
 
 
 def test_other_preset_and_sample_are_not_compared() -> None:
     counts = (Count("guidelines", 2025, 470, 170, 500),)
     text = format_report(Report("sections", counts))
-    assert "DIFFERS" not in text and "preset tam" in text
-    text = format_report(Report("tam", counts), official=False)
+    assert "DIFFERS" not in text and "preset paper" in text
+    text = format_report(Report("paper", counts), official=False)
     assert "DIFFERS" not in text and "reference" not in text
-    assert "DIFFERS" in format_report(Report("tam", counts))
+    assert "DIFFERS" in format_report(Report("paper", counts))
 
 
 def test_problems_are_printed() -> None:
-    text = format_report(Report("tam", (), ("x.pdf: truncated PDF; download the file again",)))
+    text = format_report(Report("paper", (), ("x.pdf: truncated PDF; download the file again",)))
     assert "x.pdf: truncated" in text
-    assert "total" in format_counts(Report("tam", ()))
+    assert "total" in format_counts(Report("paper", ()))
 
 
 def test_select_editions(sample_manuals: Path) -> None:

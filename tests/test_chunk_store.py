@@ -17,7 +17,7 @@ from tam.errors import BadIndex
 @pytest.fixture(scope="module")
 def chunks(sample_manuals: Path) -> list[Chunk]:
     return chunk_manual(sample(sample_manuals, "neoplasm/2025"), "sections") + chunk_manual(
-        sample(sample_manuals, "tabular/2024"), "tam"
+        sample(sample_manuals, "tabular/2024"), "paper"
     )
 
 

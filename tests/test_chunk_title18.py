@@ -14,7 +14,8 @@ from chunkers.model.cut import Sizes
 from chunkers.model.layout import LIMIT
 from chunkers.model.presets import chunk_manual
 from chunkers.uscode.paper import pieces
-from manuals.model.sections import SOURCE_TITLES, Manual
+from manuals.model.sections import Manual
+from manuals.model.source import SOURCES
 from manuals.uscode.body import SUBDIVISIONS
 
 
@@ -25,7 +26,7 @@ def sample(sample_manuals: Path) -> Manual:
 
 @pytest.fixture(scope="module")
 def tam(sample: Manual) -> list[Chunk]:
-    return chunk_manual(sample, "tam")
+    return chunk_manual(sample, "paper")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def check_bodies(manual: Manual, chunks: list[Chunk]) -> None:
         assert before.span[1] <= after.span[0], after.id
 
 
-# -- preset tam
+# -- preset paper
 
 
 def test_tam_layout(sample: Manual, tam: list[Chunk]) -> None:
@@ -156,7 +157,7 @@ def test_sections_repeat_the_heading_and_the_openings_above(sample: Manual) -> N
     assert "18 U.S.C. § 922 Unlawful acts" in chunk.context
     nine = next(chunk for chunk in chunks if USC + "922(g)(9)" in chunk.keys)
     assert "(g) It is unlawful for any person—" in nine.text
-    assert nine.context.startswith(SOURCE_TITLES["title18"])
+    assert nine.context.startswith(SOURCES["title18"].title)
     clause = next(chunk for chunk in chunks if USC + "924(c)(1)(B)" in chunk.keys)
     assert "(c)(1)" in clause.text
     for chunk in chunks:

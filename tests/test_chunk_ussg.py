@@ -28,7 +28,7 @@ def cut(manual: Manual) -> Cut:
     return cache(lambda preset: chunk_manual(manual, preset))
 
 
-@pytest.mark.parametrize("preset", ["tam", "sections"])
+@pytest.mark.parametrize("preset", ["paper", "sections"])
 def test_chunks_are_slices_and_name_what_they_hold(manual: Manual, cut: Cut, preset: str) -> None:
     chunks = cut(preset)
     assert len({chunk.id for chunk in chunks}) == len(chunks)
@@ -142,8 +142,8 @@ def test_bounds_hold_for_other_sizes(sample_manuals: Path, sizes: Sizes) -> None
 def test_tam_follows_the_papers_rule(manual: Manual, cut: Cut) -> None:
     """A section sign or a subheading at a line's start opens a chunk, on every page again."""
     expected = papers_rule(manual.raw)
-    assert [re.sub(r"\s+", " ", chunk.body(manual)) for chunk in cut("tam")] == expected
-    assert all(chunk.view == "raw" for chunk in cut("tam"))
+    assert [re.sub(r"\s+", " ", chunk.body(manual)) for chunk in cut("paper")] == expected
+    assert all(chunk.view == "raw" for chunk in cut("paper"))
 
 
 def papers_rule(raw: str) -> list[str]:
@@ -170,7 +170,7 @@ def papers_rule(raw: str) -> list[str]:
 
 def test_tam_context_says_where_a_chunk_stands(manual: Manual, cut: Cut) -> None:
     commentary = next(
-        chunk for chunk in cut("tam") if chunk.title == "Commentary" and "§2A2.2" in chunk.keys
+        chunk for chunk in cut("paper") if chunk.title == "Commentary" and "§2A2.2" in chunk.keys
     )
     lines = commentary.context.split("\n")
     assert lines[0] == f"Document: {manual.edition.title}"
@@ -179,7 +179,7 @@ def test_tam_context_says_where_a_chunk_stands(manual: Manual, cut: Cut) -> None
 
 
 def test_chunks_are_the_same_again(manual: Manual, cut: Cut) -> None:
-    for preset in ("tam", "sections"):
+    for preset in ("paper", "sections"):
         assert chunk_manual(manual, preset) == cut(preset)
 
 
@@ -187,7 +187,7 @@ def test_chunks_are_the_same_again(manual: Manual, cut: Cut) -> None:
 @pytest.mark.parametrize(("year", "least", "most"), [(2025, 1255, 1275), (2016, 1370, 1395)])
 def test_counts_of_the_paper(real_manuals: Path, year: int, least: int, most: int) -> None:
     manual = parsed(real_manuals, year)
-    chunks = chunk_manual(manual, "tam")
+    chunks = chunk_manual(manual, "paper")
     print(f"{year}: {len(chunks)} chunks")
     assert least <= len(chunks) <= most
     for chunk in chunks:

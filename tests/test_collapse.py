@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchable import legal_index, make_chunk, make_index, make_section
 
 from chunkers.model.chunk import JOINT
-from retrievers.ranking.passage_of import named_span
+from retrievers.ranking.named_span import named_span
 from retrievers.search.index import Index
 
 QUERIES = ("robbery with a firearm", "bank fraud", "levels", "18 USC 924", "money laundering 1956")
@@ -34,8 +34,8 @@ def test_each_text_once_from_the_newest_year(
 ) -> None:
     """As the list of all years, brought together by hand."""
     options = {"year": year, "retriever": retriever, "references": False}
-    every = index.search(query, 100, **options)  # type: ignore[arg-type]
-    found = index.search(query, k, collapse="years", **options)  # type: ignore[arg-type]
+    every = index.search(query, 100, collapse="off", **options)  # type: ignore[arg-type]
+    found = index.search(query, k, **options)  # type: ignore[arg-type]
     years: dict[tuple[str, str], list[int]] = {}
     for hit in every:
         years.setdefault((hit.source, hit.text), []).append(hit.year)
@@ -48,7 +48,7 @@ def test_each_text_once_from_the_newest_year(
 def test_nothing_happens_within_one_year(index: Index) -> None:
     for query in QUERIES:
         options = {"year": 2021, "k": 20}
-        apart = index.search(query, **options)  # type: ignore[arg-type]
+        apart = index.search(query, collapse="off", **options)  # type: ignore[arg-type]
         assert index.search(query, collapse="years", **options) == apart  # type: ignore[arg-type]
 
 

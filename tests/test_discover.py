@@ -19,9 +19,10 @@ from small_files import (
     write,
 )
 
+from manuals.library import discover as discover_module
 from manuals.library.discover import discover, year_of_folder
-from manuals.library.editions import discover as discover_module
-from manuals.library.recognise import Recognised, recognise
+from manuals.library.recognise import recognise
+from manuals.model.official_file import Recognised
 from tam.errors import BadOption, DamagedFile, ManualError, UnrecognisedFile
 
 

@@ -14,13 +14,14 @@ from outline_manuals import legal_manuals, small_icd_index, small_legal_index
 
 from eval.golds.coverage import Coverage
 from eval.golds.gold import Gold
-from eval.measuring.evaluate import EvalSettings, Evaluation, evaluate, sort_out
-from eval.measuring.views import Ranked, chunks_view, sections_view
+from eval.measuring.diagnosis import Diagnosis, Place
+from eval.measuring.evaluate import EvalSettings, Evaluation, evaluate, plan_evaluation
+from eval.measuring.views import RankedQuery, chunks_view, sections_view
 from eval.queries.preparation import Wanted, prepare
 from eval.queries.query_sets import Query, QuerySet, SetInfo
 from eval.queries.trec import read_qrels, read_run
 from eval.reporting.comparison import compare_folders, comparison_lines, verdict
-from eval.reporting.explain import explain_lines, read_outcomes
+from eval.reporting.explain import explain_lines, read_diagnoses
 from eval.reporting.report import table_lines, write_evaluation
 from retrievers.search.index import Index
 from retrievers.search.settings import SearchSettings
@@ -99,11 +100,11 @@ def test_groups_by_source_year_and_origin(legal: Index) -> None:
 
 def test_the_year_filter_and_the_policy(legal: Index) -> None:
     query = a_set((Query("a", "prison", 2021), [("title18", 2021, S924)]))
-    job = sort_out(legal, query, SETTINGS)
+    job = plan_evaluation(legal, query, SETTINGS)
     assert job.filters[0].editions == ("title18/2021",)
-    nearest = sort_out(legal, query, replace(SETTINGS, policy="nearest"))
+    nearest = plan_evaluation(legal, query, replace(SETTINGS, policy="nearest"))
     assert nearest.filters[0].editions == ("title18/2021", "ussg/2025")
-    every = sort_out(legal, query, replace(SETTINGS, year_filter=False))
+    every = plan_evaluation(legal, query, replace(SETTINGS, year_filter=False))
     assert every.filters[0].editions is None
     with_filter = evaluate(legal, query, SETTINGS)
     without = evaluate(legal, query, replace(SETTINGS, year_filter=False))
@@ -145,7 +146,7 @@ def test_sections_collapse_in_rank_order(legal: Index) -> None:
     coverage = Coverage(legal.stored)
     rows = rows_of(legal, NOTES, APP, G, R924, H, STOLEN, HIST)
     golds = (Gold("q", "title18", 2025, S922), Gold("q", "ussg", 2025, "§2K2.1(b)(4)"))
-    ranked = [Ranked("q", golds, rows, [7.0, 6, 5, 4, 3, 2, 1])]
+    ranked = [RankedQuery("q", golds, rows, [7.0, 6, 5, 4, 3, 2, 1])]
     sections = sections_view(coverage, ranked)
     assert [name.split("/")[-1] for name in sections.names[0]] == [
         "18 U.S.C. § 922 Notes",  # an editor's note is not the statute
@@ -166,7 +167,7 @@ def test_one_chunk_with_two_golds_takes_two_positions_among_sections(tmp_path: P
     index = small_icd_index(tmp_path)
     coverage = Coverage(index.stored)
     golds = tuple(Gold("q", "tabular", 2025, key) for key in ("J44.1", "J44.9"))
-    ranked = [Ranked("q", golds, rows_of(index, "tabular/2025/J44"), [1.0])]
+    ranked = [RankedQuery("q", golds, rows_of(index, "tabular/2025/J44"), [1.0])]
     sections = sections_view(coverage, ranked).judged
     assert sections.first.tolist() == [1, 2]
     chunks = chunks_view(coverage, ranked).judged
@@ -257,7 +258,7 @@ def test_per_query_table_and_report(legal: Index, tmp_path: Path) -> None:
 
 
 def explained(folder: Path, query: str, k: int = 8) -> str:
-    return "\n".join(explain_lines(read_outcomes(folder, query), k))
+    return "\n".join(explain_lines(read_diagnoses(folder, query), k))
 
 
 def test_explanations(legal: Index, tmp_path: Path) -> None:
@@ -281,22 +282,22 @@ def test_explanations(legal: Index, tmp_path: Path) -> None:
     assert "in another year: chunk title18/2021/18_U.S.C._§_924 at rank 1" in text
     assert "below k = 1" in explained(tmp_path, "a", 1)
     with pytest.raises(BadOption, match="no golds of query 'zz'"):
-        read_outcomes(tmp_path, "zz")
+        read_diagnoses(tmp_path, "zz")
     with pytest.raises(BadCases, match="no evaluation here"):
-        read_outcomes(tmp_path / "none", "a")
+        read_diagnoses(tmp_path / "none", "a")
 
 
 def test_a_section_found_in_another_year_and_one_too_deep(legal: Index) -> None:
     query_set = a_set((Query("q", "prison", 2025), [("title18", 2025, S924)]))
     settings = replace(SETTINGS, year_filter=False, depth=1)
-    (outcome,) = evaluate(legal, query_set, settings).outcomes
-    assert (outcome.reason, outcome.detail) == ("other year", "found in 2021")
+    (diagnosis,) = evaluate(legal, query_set, settings).diagnoses
+    assert (diagnosis.reason, diagnosis.detail) == ("other year", "found in 2021")
     query_set = a_set(
         (Query("q", "felon rifle servant", 2025), [("title18", 2025, "18 U.S.C. § 922(h)")])
     )
-    (outcome,) = evaluate(legal, query_set, replace(SETTINGS, depth=1)).outcomes
-    assert outcome.reason == "too deep"
-    assert outcome.nearest is None or outcome.nearest.rank == 1
+    (diagnosis,) = evaluate(legal, query_set, replace(SETTINGS, depth=1)).diagnoses
+    assert diagnosis.reason == "too deep"
+    assert diagnosis.nearest is None or diagnosis.nearest.rank == 1
 
 
 # -- compare
@@ -415,6 +416,43 @@ def test_eval_from_the_command_line(tmp_path: Path) -> None:
     assert "1: " in result.output
     assert "golds in the top 8" in result.output
     assert "Guilty" not in result.output
+    assert "are private and not kept here" in result.output
+    shown = ("--out", tmp_path / "a", "--index", folder, "--queries", cases)
+    result = tam("eval", "explain", "1", *shown)
+    assert isinstance(result.exception, BadOption) and "add --show-private" in str(result.exception)
+    result = tam("eval", "explain", "1", *shown, "--show-private")
+    assert "Guilty under 18 U.S.C. § 922(g)(1)" in result.output
+    result = tam("eval", "explain", "1", "--out", tmp_path / "a", "--show-private")
+    assert "name the file of the queries" in str(result.exception)
+    other = tmp_path / "other.csv"
+    other.write_text(cases.read_text(encoding="utf-8") + "4,More.,1\n", encoding="utf-8")
+    result = tam("eval", "explain", "1", *shown[:-1], other, "--show-private")
+    assert "not the file that was evaluated" in str(result.exception)
+
+
+def test_compare_and_explain_show_the_texts_of_a_public_set(tmp_path: Path) -> None:
+    index = small_legal_index(tmp_path / "index")
+    stored(index)
+    entry = (Query("q", "zebra", 2025), [("title18", 2025, S924)])
+    found = (Query("q", "prison", 2025), entry[1])
+    for name, each in (("a", entry), ("b", found)):
+        query_set = replace(a_set(each), info=SetInfo("made", private=False))
+        written(index, tmp_path / name, query_set)
+    result = tam("eval", "compare", tmp_path / "a", tmp_path / "b", "--index", index.path)
+    assert "  q  0.000 -> 1.000\n      prison\n" in result.output
+    assert f"      title18/2025/{S924}  rank - -> 1: 18 U.S.C. § 924 P" in result.output
+    result = tam("eval", "explain", "q", "--out", tmp_path / "b", "--index", tmp_path / "none")
+    assert "no text of golds" in result.output and "    prison\n" in result.output
+
+
+def test_explain_says_what_a_link_or_a_reference_brought() -> None:
+    gold = Gold("q", "title18", 2025, S924)
+    for by, words in (("link", " by link ("), ("reference", " by reference ("), ("search", "2 (")):
+        found = Diagnosis(gold, found=Place("c", 2, {"bm25": 3}, by), section_rank=2)
+        assert Diagnosis.from_json(found.to_json()) == found
+        assert f"chunk c at rank {'2' if by != 'search' else ''}{words}" in "\n".join(
+            explain_lines([found], 8)
+        )
 
 
 @pytest.mark.parametrize(
@@ -465,7 +503,7 @@ def test_the_known_item_baseline(real_manuals: Path, tmp_path: Path) -> None:
     from searchable import make_index
 
     from chunkers.model.presets import chunk_manual
-    from eval.queries.known_items import make_queries
+    from eval.queries.known_items.sets import make_queries
     from manuals.library.editions import open_manuals
 
     library = open_manuals(real_manuals)

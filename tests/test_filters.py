@@ -22,7 +22,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 def found(index: Index, **filters: object) -> set[str]:
     """Ids of all chunks that a filter leaves to the dense leg."""
-    hits = index.search("firearm", k=1000, retriever="dense", **filters)  # type: ignore[arg-type]
+    hits = index.search("firearm", k=1000, retriever="dense", collapse="off", **filters)  # type: ignore[arg-type]
     return {hit.chunk_id for hit in hits}
 
 
@@ -170,7 +170,7 @@ def test_filtered_results_equal_brute_force(
     years = data.draw(st.sets(st.sampled_from(sorted({c.year for c in chunks})), min_size=1))
     sources = data.draw(st.sets(st.sampled_from(sorted({c.source for c in chunks})), min_size=1))
     allowed = {c.id for c in chunks if c.year in years and c.source in sources}
-    options = {"retriever": retriever, "references": False}
+    options = {"retriever": retriever, "references": False, "collapse": "off"}
     everything = index.search(query, k=len(chunks), **options)  # type: ignore[arg-type]
     expected = [(hit.chunk_id, hit.score) for hit in everything if hit.chunk_id in allowed][:k]
     years_of_sources = {c.year for c in chunks if c.source in sources}
@@ -193,9 +193,9 @@ def test_under_equals_brute_force(index: Index, retriever: str, under: str, k: i
     query = "unlawful firearms, penalties for a bank fraud, levels"
     allowed = found(index, under=under)
     assert 0 < len(allowed) < len(index)
-    everything = index.search(query, k=len(index), retriever=retriever)
+    everything = index.search(query, k=len(index), retriever=retriever, collapse="off")
     expected = [(hit.chunk_id, hit.score) for hit in everything if hit.chunk_id in allowed]
-    hits = index.search(query, k=k, retriever=retriever, under=under)
+    hits = index.search(query, k=k, retriever=retriever, under=under, collapse="off")
     assert [(hit.chunk_id, hit.score) for hit in hits] == expected[:k]
     assert [hit.legs[retriever].rank for hit in hits] == list(range(1, len(hits) + 1))
 
@@ -207,7 +207,7 @@ def test_notes_are_left_out_before_the_top_k(tmp_path: Path) -> None:
         make_chunk("title18", 2025, statute, "hostage", keys=[statute, f"{statute}(a)"]),
         make_chunk("title18", 2025, f"{statute} Source Credit", "hostage hostage"),
         make_chunk("title18", 2025, notes, "hostage " * 9, keys=[notes, f"{notes} > Amendments"]),
-        # As preset ``tam`` cuts: statute and notes in one chunk.
+        # As preset ``paper`` cuts: statute and notes in one chunk.
         make_chunk("title18", 2025, "18 U.S.C. § 1", "hostage", keys=["18 U.S.C. § 1", notes]),
         make_chunk("ussg", 2025, "§2A4.1 Historical Note", "hostage hostage"),
         make_chunk("ussg", 2025, "§2A4.1", "hostage"),

@@ -114,6 +114,16 @@ def test_a_cited_guideline_is_a_gold_itself() -> None:
     assert golds == {("§2K2.1", 3, "cited")}
 
 
+def test_laws_of_a_state_and_of_a_title_named_before_are_no_golds() -> None:
+    cited, other = "18 U.S.C. § 922(g)(1)", "21 U.S.C. § 841(a)(1); id. § 846"
+    golds, outside, unmapped = legal(
+        f"{cited}; prior convictions of Cal. Penal Code § 924, N.Y. Penal Law § 220.39(1); {other}."
+    )
+    assert (golds, outside, unmapped) == legal(f"{cited} and {other}")
+    assert {key for key, _, origin in golds if origin == "cited"} == {"18 U.S.C. § 922"}
+    assert outside == ("21 U.S.C. § 841(a)(1)", "21 U.S.C. § 846")
+
+
 def test_a_number_that_is_part_of_a_longer_one_is_not_cited() -> None:
     golds, _, _ = legal("18 U.S.C. § 9221 and 18 U.S.C. § 1922")
     assert not any(key == "18 U.S.C. § 922" for key, _, _ in golds)

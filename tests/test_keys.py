@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 
 from manuals.icd10cm.codes import is_code, normalise_code, undotted
 from manuals.model.keys import EXAMPLES, find_references, parse_reference
-from manuals.model.reference import SOURCES_OF
 from tam.errors import BadReference
 
+SOURCES_OF = {
+    "statute": ("title18",),
+    "statute_group": ("title18",),
+    "code": ("tabular",),
+    "code_range": ("tabular",),
+    "chapter": ("tabular",),
+    "guideline_section": ("guidelines",),
+    "index_path": ("index", "eindex", "drugs", "neoplasm"),
+}
 TYPED = [
     # statutes
     ("18 USC 922(g)(1)", "statute", "18 U.S.C. § 922(g)(1)"),
@@ -134,12 +142,9 @@ def test_reads_what_a_person_types(typed: str, kind: str, key: str) -> None:
     reference = parse_reference(typed)
     assert (reference.kind, reference.full_key) == (kind, key)
     assert reference.text == typed
-    expected = (
-        ()
-        if kind == "statute" and not key.startswith("18 U.S.C. §")
-        else SOURCES_OF[reference.kind]
-    )
-    assert reference.sources == expected
+    # A statute of another title has its place in Appendix A.
+    source = "ussg" if kind == "statute" and not key.startswith("18 U.S.C. §") else kind
+    assert reference.sources == SOURCES_OF.get(source, ("ussg",))
     again = parse_reference(key)
     assert (again.kind, again.full_key) == (kind, key)
 

@@ -9,7 +9,7 @@ from small_files import index, table, tabular, title18, usc_section, write
 
 from manuals.library.choose import VARIABLE, choose_library
 from manuals.library.editions import Library, open_manuals
-from manuals.library.locate import DATA, SAMPLE
+from manuals.library.locate import DATA, HERE, SAMPLE, data_folder
 from manuals.library.lookup import nearest_keys
 from manuals.library.status import library_status
 from manuals.library.store import save_manual
@@ -228,9 +228,13 @@ def test_the_order_of_choice(folder: Path, tmp_path: Path, monkeypatch: pytest.M
     assert chosen(indexes / "icd" / "manuals") == ("index/2022", "")
 
 
+def test_an_installed_package_is_not_written_to(tmp_path: Path) -> None:
+    assert not data_folder(tmp_path / "site-packages" / "manuals").is_relative_to(tmp_path)
+
+
 def test_the_sample_lies_beside_the_data() -> None:
     assert SAMPLE.is_dir()
-    assert SAMPLE.parent == DATA.parent
+    assert SAMPLE.parent == DATA.parent == HERE
     library = open_manuals(SAMPLE, strict=True)
     assert {source: library.years(source) for source in library.sources} == {
         **dict.fromkeys(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexers.building.build import build
-from indexers.building.pointers import Pointer, pointers
+from indexers.building.pointers.general import Pointer, pointers_of
 from indexers.folder.link_table import KINDS
 from indexers.folder.opened import open_folder
 from manuals.library.editions import Library, open_manuals
@@ -45,7 +45,7 @@ def of_year(library: Library, source: str, year: int) -> list[Pointer]:
     def others(wanted: str) -> Manual | None:
         return library.manual(wanted, year) if year in library.years(wanted) else None
 
-    return list(pointers(library.manual(source, year), others))
+    return list(pointers_of(library.manual(source, year), others))
 
 
 def targets(found: list[Pointer], kind: str) -> Mapping[str, set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import KS, random_case
 
-from eval.measuring.judged import Judged, judge, without_golds
+from eval.measuring.judged import JudgedRun, judge, without_golds
 from eval.measuring.measures import MEASURES, Score, parse_score, standard_scores
 from eval.queries.trec import Qrel, RunRow, ordered
 from tam.errors import BadOption
@@ -32,7 +33,7 @@ QRELS = [
 ]
 
 
-def values(judged: Judged, name: str) -> list[float]:
+def values(judged: JudgedRun, name: str) -> list[float]:
     return [float(value) for value in parse_score(name, judged.view).values(judged)]
 
 
@@ -75,9 +76,9 @@ def test_a_result_with_the_id_of_its_query_stays() -> None:
     assert values(judged, "recall@1") == [1.0]
 
 
-def chunks(tokens: list[int], covers: list[tuple[int, int]], grades: list[float]) -> Judged:
+def chunks(tokens: list[int], covers: list[tuple[int, int]], grades: list[float]) -> JudgedRun:
     """One query in the view of chunks; ``covers`` are pairs of gold and position."""
-    return Judged(
+    return JudgedRun(
         view="chunks",
         queries=("q",),
         gold_query=np.zeros(len(grades), dtype=np.int64),
@@ -116,8 +117,8 @@ def test_share_is_the_best_down_to_k_and_zero_for_what_is_not_found() -> None:
     plain = chunks([1, 1, 1], [(0, 1), (0, 3)], [1.0, 1.0])
     with pytest.raises(BadOption, match="manuals"):
         values(plain, "share@1")
-    fields = {name: getattr(plain, name) for name in Judged.__dataclass_fields__}
-    judged = Judged(**{**fields, "share": np.array([0.25, 0.75])})
+    fields = {name: getattr(plain, name) for name in JudgedRun.__dataclass_fields__}
+    judged = JudgedRun(**{**fields, "share": np.array([0.25, 0.75])})
     assert values(judged, "share@2") == [0.125]
     assert values(judged, "share@3") == [0.375]
 
@@ -211,6 +212,9 @@ def test_columns() -> None:
 
 
 def test_every_measure_says_what_it_is() -> None:
-    for measure in MEASURES.values():
-        assert measure.sentence.endswith(".")
-        assert measure.citation
+    for name, measure in MEASURES.items():
+        assert measure.name == name
+        assert len(measure.sentence.split()) > 4 and measure.sentence[0].isupper(), name
+        assert measure.sentence.endswith("."), name
+        # An author, a title and a year, or the tool whose definition it is.
+        assert re.search(r"\b(19|20)\d\d\b|trec_eval|ours|this project", measure.citation), name

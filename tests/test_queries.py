@@ -9,7 +9,7 @@ import pytest
 from outline_manuals import Entry, icd_manuals, legal_manuals, library_of, outline
 
 from eval.golds.gold import Gold
-from eval.queries.known_items import SETS, is_copy, make_queries, normalised
+from eval.queries.known_items.sets import is_copy, known_item_sets, make_queries, normalised
 from eval.queries.query_sets import Query, QuerySet, SetInfo, read_query_set, write_query_set
 from eval.queries.trec import read_qrels
 from tam.errors import BadCases, BadOption, UnknownYear
@@ -86,7 +86,7 @@ def pairs(query_set: QuerySet) -> dict[str, set[str]]:
 def test_rules(name: str, expected: dict[str, set[str]]) -> None:
     query_set = make_queries(name, LIBRARY, [2025])
     assert pairs(query_set) == expected
-    kind = SETS[name]
+    kind = known_item_sets()[name]
     assert query_set.info.repeats_gold_text is kind.repeats_gold_text
     assert {gold.source for gold in query_set.golds} == {kind.needs[0]}
     assert {query.source for query in query_set.queries} == {kind.needs[0]}

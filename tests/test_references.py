@@ -27,6 +27,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("Abscess > brain", ["Abscess > brain"]),
         ("abscess", []),
         ("felon with a gun", []),
+        ("Cal. Penal Code § 211 robbery prior conviction", []),
+        ("Section 8 housing", []),
+        ("section 922(g)(1) of title 18", ["18 U.S.C. § 922(g)(1)"]),
+        ("18 U.S.C. § 922(g) et seq.", ["18 U.S.C. § 922(g)"]),
+        ("21 U.S.C. § 841(a)(1); id. § 846", ["21 U.S.C. § 841(a)(1)", "21 U.S.C. § 846"]),
         ("§2K2.1, §2K2.1 and §2K2.1", ["§2K2.1"]),
         ("§", []),
     ],
@@ -45,8 +50,16 @@ def test_named_section_first_in_the_years_of_the_filter(index: Index) -> None:
     assert {hit.chunk_id for hit in without} == {hit.chunk_id for hit in hits}
 
 
+@pytest.mark.parametrize(
+    "law", ["Cal. Penal Code § 1344", "8 CFR § 1344", "Title 21, Section 1344"]
+)
+def test_a_section_of_another_law_does_not_lead(index: Index, law: str) -> None:
+    hits = index.search(f"{law} bank fraud prior conviction", k=6, year=2022)
+    assert {hit.found_by for hit in hits} == {"search"}
+
+
 def test_newest_edition_first_without_a_year(index: Index) -> None:
-    hits = index.search("18 USC 1344", k=3)
+    hits = index.search("18 USC 1344", k=3, collapse="off")
     assert [(hit.citation, hit.year) for hit in hits] == [
         ("18 U.S.C. § 1344", year) for year in (2023, 2022, 2021)
     ]

@@ -63,10 +63,12 @@ def test_order_is_the_cross_encoders(index: Index, model: str) -> None:
 
 
 def test_only_the_best_are_read(index: Index, model: str) -> None:
-    best = {hit.chunk_id for hit in index.search("bank fraud", k=4, references=False)}
-    hits = index.search("bank fraud", k=2, reranker=model, rerank_depth=4)
+    best = {
+        hit.chunk_id for hit in index.search("bank fraud", k=4, references=False, collapse="off")
+    }
+    hits = index.search("bank fraud", k=2, reranker=model, rerank_depth=4, collapse="off")
     assert {hit.chunk_id for hit in hits} <= best
-    all_hits = index.search("bank fraud", k=100, reranker=model, rerank_depth=4)
+    all_hits = index.search("bank fraud", k=100, reranker=model, rerank_depth=4, collapse="off")
     assert len(all_hits) == len(index)
 
 

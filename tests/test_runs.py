@@ -492,7 +492,7 @@ def test_without_the_language_model_packages_the_rest_works(asked: Start) -> Non
     assert (done.returncode, "3 done" in done.stdout) == (0, True), done.stderr
     model = ["--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1"]
     done = call("run", "single-pass", *run, str(asked.out / "2"), *model)
-    assert done.returncode == 2 and "pip install 'tam[llm]'" in done.stderr
+    assert done.returncode == 2 and "pip install -e '.[llm]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from small_files import pdf
 
-from manuals.model.keys import parse_reference
+from manuals.model.keys import find_references, parse_reference
 from manuals.model.sections import Edition, Manual, ManualFile, Section
 from manuals.pdf.lines import HYPHEN, Fragment, Hyphens, Line, page_texts, read_lines
 from manuals.pdf.paged import PagedText
@@ -584,3 +584,18 @@ def test_subsections_are_counted_through(real_manuals: Path, year: int) -> None:
     # tables (1) stands inside a row.
     allowed = {"§2B1.1(b)(1)", "§2D1.1", "§2D1.1(c)", "§2D1.11(e)", "§7C1.5", "§7B1.4(a)"}
     assert broken <= allowed
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("cited", "inside"),
+    [
+        ("50 U.S.C. §§ 1701-06", "50 U.S.C. § 1705"),
+        ("15 U.S.C. §§ 78dd-78l", "15 U.S.C. § 78dd-1"),
+    ],
+)
+def test_a_cited_range_takes_the_rows_between_its_ends(
+    real_2025: Manual, cited: str, inside: str
+) -> None:
+    rows = StatuteIndex(real_2025).rows_of(find_references(cited)[0]).rows
+    assert f"Appendix A > {inside}" in [row.key for row in rows]

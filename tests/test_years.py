@@ -149,4 +149,4 @@ def test_compact_date_and_fiscal_year() -> None:
     assert compact_date("currentthrough:20240103") == date(2024, 1, 3)
     assert compact_date("currentthrough:20241303") is None
     assert compact_date("2025") is None
-    assert fiscal_year(2025) == (date(2024, 10, 1), date(2025, 9, 30))
+    assert fiscal_year(edition("tabular", 2025)) == (date(2024, 10, 1), date(2025, 9, 30))

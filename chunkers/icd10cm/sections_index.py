@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from chunkers.model.chunk import Piece
 from chunkers.model.cut import Cutter
-from chunkers.model.families import Families, Family
-from chunkers.model.finish import slugify
+from chunkers.model.families import Families, Family, family_piece
 from chunkers.model.layout import chunk_text
-from manuals.model.sections import SOURCE_TITLES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 
 
 def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
@@ -23,20 +24,12 @@ def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
 
 
 def _piece(manual: Manual, family: Family) -> Piece:
+    piece = family_piece(manual, family)
     first, last = family.first, family.last
-    title = first.title
     if first is not last and first.parent:
         title = f"{manual.by_key[first.parent].citation}: {first.title} to {last.title}"
-    return Piece(
-        slug=slugify(first.key),
-        kind=first.kind,
-        section=first,
-        span=family.span,
-        context=family.context,
-        text=chunk_text(family.context, _level(manual.text, family)),
-        title=title,
-        part=family.part,
-    )
+        piece = replace(piece, title=title)
+    return replace(piece, text=chunk_text(family.context, _level(manual.text, family)))
 
 
 def _level(text: str, family: Family) -> str:
@@ -49,5 +42,5 @@ def _level(text: str, family: Family) -> str:
 
 def _context(above: Sequence[Section]) -> str:
     """The manual's title and, below a main term, the path with all its words."""
-    title = SOURCE_TITLES[above[0].source]
+    title = SOURCES[above[0].source].title
     return f"{title}\n{above[-1].heading}" if len(above) > 1 else title

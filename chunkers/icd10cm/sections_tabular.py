@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from chunkers.model.chunk import Piece
 from chunkers.model.cut import Cutter
-from chunkers.model.families import Families, Family
-from chunkers.model.finish import slugify
-from chunkers.model.layout import chunk_text, collapse
+from chunkers.model.families import Families, Family, family_piece
 from manuals.icd10cm.code_view import CODE_KINDS
-from manuals.model.sections import SOURCE_TITLES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 
 #: codes and headings that one chunk may hold
 MOST_CODES = 32
@@ -26,43 +25,20 @@ def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
     # The heading of a chapter or block without notes has no chunk: it is in the context of all
     # chunks below, and the first of them carries its key.
     bare: list[str] = []
-    for section, family in _families(manual, families, bare):
-        yield _piece(manual, section, family, tuple(bare))
+    for family in _families(manual, families, bare):
+        yield family_piece(manual, family, tuple(bare))
         bare.clear()
 
 
-def _families(
-    manual: Manual, families: Families, bare: list[str]
-) -> Iterator[tuple[Section, Family]]:
+def _families(manual: Manual, families: Families, bare: list[str]) -> Iterator[Family]:
     for section in manual.sections:
         if section.kind == "category" or (section.kind == "introduction" and not section.parent):
-            for family in families.cut(section):
-                yield section, family
+            yield from families.cut(section)
         elif section.kind in ("chapter", "block"):
             if section.notes:
-                for family in families.head(section):
-                    yield section, family
+                yield from families.head(section)
             else:
                 bare.append(section.key)
-
-
-def _piece(manual: Manual, section: Section, family: Family, bare: tuple[str, ...]) -> Piece:
-    first, last = family.first, family.last
-    title = first.title
-    if first is not last and first.parent:
-        title = f"{manual.by_key[first.parent].title} ({first.citation} to {last.citation})"
-    body = collapse(manual.text[family.span[0] : family.span[1]])
-    return Piece(
-        slug=slugify(first.key),
-        kind=first.kind,
-        section=first,
-        span=family.span,
-        context=family.context,
-        text=chunk_text(family.context, body),
-        title=title,
-        part=family.part,
-        extra_keys=bare,
-    )
 
 
 def _context(above: Sequence[Section]) -> str:
@@ -70,7 +46,7 @@ def _context(above: Sequence[Section]) -> str:
 
     Of blocks inside wider blocks only the innermost is named.
     """
-    lines = [] if above else [SOURCE_TITLES["tabular"]]
+    lines = [] if above else [SOURCES["tabular"].title]
     blocks = [section for section in above if section.kind == "block"]
     for section in above:
         if section in blocks[:-1]:

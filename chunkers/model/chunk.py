@@ -18,7 +18,7 @@ class Chunk:
     ``id`` is readable and stable across rebuilds. ``keys`` are the keys of all sections that the
     chunk holds or cuts, in document order, and ``key`` the one it is named by. ``span`` is the
     slice ``[start, end)`` of the manual's ``view`` (``text``, or ``raw`` for the page-wise rules
-    of preset ``tam`` on PDFs) and ``text_span`` the same in ``text``. ``body`` is that slice;
+    of preset ``paper`` on PDFs) and ``text_span`` the same in ``text``. ``body`` is that slice;
     ``text``, which is indexed, is the context lines, an empty line, and the body with white space
     as the preset wants it. ``part`` is (number, of how many) when a section was cut.
     ``tokens`` counts word pieces of the configured encoder's tokenizer over ``text``;

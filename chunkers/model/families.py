@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from chunkers.model.chunk import Piece
 from chunkers.model.cut import Cutter, Span, trim
+from chunkers.model.finish import slugify
+from chunkers.model.layout import chunk_text, collapse
 from manuals.model.sections import Manual, Section
 
 
@@ -28,6 +31,25 @@ class Family:
     span: Span
     context: str
     part: tuple[int, int] | None = None
+
+
+def family_piece(manual: Manual, family: Family, extra_keys: tuple[str, ...] = ()) -> Piece:
+    """The chunk of a family; of several siblings it is titled by what is above them."""
+    first, last = family.first, family.last
+    title = first.title
+    if first is not last and first.parent:
+        title = f"{manual.by_key[first.parent].title} ({first.citation} to {last.citation})"
+    return Piece(
+        slug=slugify(first.key),
+        kind=first.kind,
+        section=first,
+        span=family.span,
+        context=family.context,
+        text=chunk_text(family.context, collapse(manual.text[family.span[0] : family.span[1]])),
+        title=title,
+        part=family.part,
+        extra_keys=extra_keys,
+    )
 
 
 class Families:

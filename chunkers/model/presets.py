@@ -1,64 +1,42 @@
 """Presets: for each manual, the rule that cuts it.
 
-``tam`` follows the paper's rules; ``sections`` follows the manual's own sections and the sizes
+``paper`` follows the paper's rules; ``sections`` follows the manual's own sections and the sizes
 asked for. A rule's module is imported when it is first asked for.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
 
 from chunkers.model.chunk import Chunk, Piece
 from chunkers.model.cut import Cutter, Sizes
 from chunkers.model.finish import finish
 from chunkers.model.tokens import count_tokens
-from manuals.model.sections import SOURCES, Manual
+from manuals.model.sections import Manual
+from manuals.model.source import SOURCES
 from tam.errors import BadOption
 from tam.models import DEFAULT_ENCODER
-
-PRESETS = ("tam", "sections")
-DEFAULT_PRESET = "tam"
-
-#: source -> family of rules: the four index-like files share one
-FAMILIES: Mapping[str, str] = MappingProxyType(
-    {
-        source: "index" if source in {"index", "eindex", "drugs", "neoplasm"} else source
-        for source in SOURCES
-    }
-)
-
-_ROOMS = {"title18": "uscode", "ussg": "ussg"}
-_MODULES = {
-    (preset, family): (
-        f"chunkers.{_ROOMS[family]}.{rule}"
-        if family in _ROOMS
-        else f"chunkers.icd10cm.{rule}_{family}"
-    )
-    for family in FAMILIES.values()
-    for preset, rule in (("tam", "paper"), ("sections", "sections"))
-}
+from tam.settings import PRESETS, preset_name
 
 
 def pieces_for(preset: str, source: str) -> Callable[..., Iterator[Piece]]:
     """The rule of a preset for a source.
 
-    In preset ``tam`` it takes ``(manual)``, in ``sections`` ``(manual, cutter)``. Raises
+    In preset ``paper`` it takes ``(manual)``, in ``sections`` ``(manual, cutter)``. Raises
     ``BadOption`` for a preset or source that we do not know.
     """
-    if preset not in PRESETS:
-        raise BadOption(f"preset {preset!r} is not known; choose one of {', '.join(PRESETS)}")
-    if source not in FAMILIES:
-        raise BadOption(f"source {source!r} is not known; choose one of {', '.join(FAMILIES)}")
-    module = importlib.import_module(_MODULES[preset, FAMILIES[source]])
-    rule: Callable[..., Iterator[Piece]] = module.pieces
-    return rule
+    rules = SOURCES[source].chunk_rules
+    preset = preset_name(preset)
+    if preset not in rules:
+        raise BadOption(
+            f"source {source!r} has no rule for preset {preset!r}; choose one of {', '.join(rules)}"
+        )
+    return rules[preset]
 
 
 def chunk_manual(
     manual: Manual,
-    preset: str = DEFAULT_PRESET,
+    preset: str = PRESETS[0],
     sizes: Sizes | None = None,
     encoder: str = DEFAULT_ENCODER,
 ) -> list[Chunk]:
@@ -68,8 +46,8 @@ def chunk_manual(
     tokenizer also counts the chunks' tokens. Raises ``BadOption``.
     """
     rule = pieces_for(preset, manual.source)
-    if preset == "tam":
-        pieces = rule(manual)
-    else:
+    if preset_name(preset) == "sections":
         pieces = rule(manual, Cutter(manual.text, sizes or Sizes(), encoder))
+    else:
+        pieces = rule(manual)
     return finish(manual, pieces, lambda texts: count_tokens(texts, encoder))

@@ -8,79 +8,20 @@ whether the rules still hold.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from chunkers.model.cut import Sizes
-from chunkers.model.presets import DEFAULT_PRESET, chunk_manual
+from chunkers.model.presets import chunk_manual
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCE_TITLES, Edition
-from tam.errors import BadOption, ManualError, UnknownYear
+from manuals.model.sections import Edition
+from manuals.model.source import SOURCES, ChunkCounts, check_source
+from manuals.model.years import format_years
+from tam.errors import ManualError, UnknownYear
 from tam.models import DEFAULT_ENCODER
 from tam.progress import progress
+from tam.settings import PRESETS, preset_name
 from tam.tables import columns
-
-
-class Published(NamedTuple):
-    """A row of the paper: one source, its editions together, and their number of chunks.
-
-    ``same_as`` are years without a manual of their own and the year whose manual was in force.
-    """
-
-    source: str
-    years: tuple[int, ...]
-    chunks: int
-    same_as: tuple[tuple[int, int], ...] = ()
-
-
-class PublishedTotal(NamedTuple):
-    """What the paper gives as the size of one index."""
-
-    name: str
-    rows: tuple[Published, ...]
-    chunks: int
-
-
-_FIVE_YEARS = (2021, 2022, 2023, 2024, 2025)
-PAPER = (
-    PublishedTotal(
-        "ICD-10-CM",
-        (
-            Published("guidelines", (2019,), 126),
-            Published("tabular", (2019,), 2255),
-            Published("index", (2019,), 14457),
-        ),
-        17138,
-    ),
-    PublishedTotal(
-        "legal",
-        (
-            Published("title18", _FIVE_YEARS, 6824),
-            # There is no Guidelines Manual of 2022: that of 2021 stayed in force.
-            Published("ussg", _FIVE_YEARS, 6267, same_as=((2022, 2021),)),
-        ),
-        13091,
-    ),
-)
-
-#: (source, year) -> lowest and highest count that the paper's rules gave on the official edition
-MEASURED: Mapping[tuple[str, int], tuple[int, int]] = MappingProxyType(
-    {
-        ("guidelines", 2025): (132, 132),
-        ("tabular", 2021): (2256, 2256),
-        ("tabular", 2025): (2311, 2311),
-        ("index", 2025): (15151, 15151),
-        ("title18", 2021): (1358, 1358),
-        ("title18", 2022): (1366, 1366),
-        ("title18", 2023): (1366, 1366),
-        ("title18", 2024): (1367, 1367),
-        ("title18", 2025): (1367, 1367),
-        # Depends on the reader: this rule starts a chunk at every page top.
-        ("ussg", 2016): (1370, 1395),
-        ("ussg", 2025): (1255, 1275),
-    }
-)
 
 
 class Count(NamedTuple):
@@ -95,7 +36,8 @@ class Count(NamedTuple):
     @property
     def expected(self) -> tuple[int, int] | None:
         """What the paper's rules gave elsewhere on the official edition of this year."""
-        return MEASURED.get((self.source, self.year))
+        counts = SOURCES[self.source].counts
+        return counts.measured.get(self.year) if counts else None
 
     @property
     def agrees(self) -> bool | None:
@@ -107,7 +49,8 @@ class Count(NamedTuple):
 class Compared(NamedTuple):
     """One row of the paper and what is here of it."""
 
-    published: Published
+    source: str
+    published: ChunkCounts
     chunks: int
     missing: tuple[int, ...]
 
@@ -123,14 +66,13 @@ class Report(NamedTuple):
     problems: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
-    def compared(self, published: Published) -> Compared:
+    def compared(self, source: str, published: ChunkCounts) -> Compared:
         """Our chunks of the editions of one row of the paper, and the years that are missing."""
-        here = {
-            count.year: count.chunks for count in self.counts if count.source == published.source
-        }
+        here = {count.year: count.chunks for count in self.counts if count.source == source}
         stands_for = dict(published.same_as)
         years = {year: stands_for.get(year, year) for year in published.years}
         return Compared(
+            source,
             published,
             sum(here[year] for year in years.values() if year in here),
             tuple(year for year, of in years.items() if of not in here),
@@ -145,8 +87,7 @@ def select_editions(
     Raises ``BadOption`` for a source that we do not know and ``UnknownYear`` when nothing is left.
     """
     for source in sources:
-        if source not in SOURCE_TITLES:
-            raise BadOption(f"no source {source!r}; sources are {', '.join(SOURCE_TITLES)}")
+        check_source(source)
     chosen = tuple(
         edition
         for edition in library.editions
@@ -162,7 +103,7 @@ def count_chunks(
     library: Library,
     sources: Sequence[str] = (),
     years: Sequence[int] = (),
-    preset: str = DEFAULT_PRESET,
+    preset: str = PRESETS[0],
     sizes: Sizes | None = None,
     encoder: str = DEFAULT_ENCODER,
 ) -> Report:
@@ -189,7 +130,7 @@ def count_chunks(
                 max(tokens, default=0),
             )
         )
-    return Report(preset, tuple(counts), tuple(problems), tuple(sources))
+    return Report(preset_name(preset), tuple(counts), tuple(problems), tuple(sources))
 
 
 def format_counts(report: Report) -> str:
@@ -211,9 +152,9 @@ def format_report(report: Report, official: bool = True) -> str:
     ``official`` is false for the bundled sample, whose editions only bear the years of real ones.
     """
     parts = [format_counts(report)]
-    if report.preset != DEFAULT_PRESET:
+    if report.preset != PRESETS[0]:
         parts.append(
-            f"The paper's numbers hold for preset {DEFAULT_PRESET}; "
+            f"The paper's numbers hold for preset {PRESETS[0]}; "
             f"those of preset {report.preset} differ by design."
         )
     elif official and any(count.expected for count in report.counts):
@@ -235,26 +176,36 @@ def _measured(report: Report) -> str:
     return columns((("source", "edition", "ours", "reference", ""), *rows), right=(2, 3))
 
 
+def _published() -> dict[tuple[str, int], list[tuple[str, ChunkCounts]]]:
+    """The paper's indexes, by name and size, with their rows by source."""
+    indexes: dict[tuple[str, int], list[tuple[str, ChunkCounts]]] = {}
+    for name, source in SOURCES.items():
+        if source.counts is not None:
+            key = source.counts.index, source.counts.index_chunks
+            indexes.setdefault(key, []).append((name, source.counts))
+    return indexes
+
+
 def _paper(report: Report) -> str:
     rows: list[tuple[str, ...]] = []
-    for total in PAPER:
-        compared = [report.compared(row) for row in total.rows if _wanted(report, row)]
+    for (name, chunks), own in _published().items():
+        compared = [report.compared(*row) for row in own if _wanted(report, row[0])]
         for row in compared:
             rows.append(
                 (
-                    SOURCE_TITLES[row.published.source],
-                    _years(row.published.years),
+                    SOURCES[row.source].title,
+                    format_years(row.published.years),
                     f"{row.chunks:,}" if len(row.missing) < len(row.published.years) else "-",
                     f"{row.published.chunks:,}",
                     _verdict(row, report.preset),
                 )
             )
-        if len(compared) < len(total.rows):
+        if len(compared) < len(own):
             continue
         ours = sum(row.chunks for row in compared)
         whole = not any(row.missing for row in compared)
         rows.append(
-            (f"{total.name} total", "", f"{ours:,}" if ours else "-", f"{total.chunks:,}",
+            (f"{name} total", "", f"{ours:,}" if ours else "-", f"{chunks:,}",
              "" if whole else "editions are missing")
         )  # fmt: skip
     return columns((("source", "editions", "ours", "paper", ""), *rows), right=(2, 3))
@@ -262,37 +213,26 @@ def _paper(report: Report) -> str:
 
 def _verdict(row: Compared, preset: str) -> str:
     if row.missing:
-        return f"missing: {row.published.source} {_years(row.missing)}"
-    if preset != DEFAULT_PRESET:
+        return f"missing: {row.source} {format_years(row.missing)}"
+    if preset != PRESETS[0]:
         return ""
     return "equal" if row.chunks == row.published.chunks else "DIFFERS"
 
 
-def _wanted(report: Report, row: Published) -> bool:
-    return not report.sources or row.source in report.sources
+def _wanted(report: Report, source: str) -> bool:
+    return not report.sources or source in report.sources
 
 
 def _remarks(report: Report) -> Iterator[str]:
-    for total in PAPER:
-        rows = sum(row.chunks for row in total.rows)
-        if rows != total.chunks and all(_wanted(report, row) for row in total.rows):
+    for (name, chunks), own in _published().items():
+        total = sum(row.chunks for _, row in own)
+        if total != chunks and all(_wanted(report, source) for source, _ in own):
             yield (
-                f"The paper's {total.name} rows add up to {rows:,}; it states {total.chunks:,} "
-                f"({total.chunks - rows:+,})."
+                f"The paper's {name} rows add up to {total:,}; it states {chunks:,} "
+                f"({chunks - total:+,})."
             )
-        for row in total.rows:
-            for year, of in row.same_as if _wanted(report, row) else ():
-                yield f"There is no {row.source} manual of {year}: that of {of} stayed in force."
+        for source, row in own:
+            for year, of in row.same_as if _wanted(report, source) else ():
+                yield f"There is no {source} manual of {year}: that of {of} stayed in force."
     if report.problems:
         yield "problems\n" + "\n".join(f"  {line}" for line in report.problems)
-
-
-def _years(years: Sequence[int]) -> str:
-    """``(2021, 2022, 2023, 2025)`` -> ``2021-2023, 2025``."""
-    runs: list[list[int]] = []
-    for year in years:
-        if runs and year == runs[-1][-1] + 1:
-            runs[-1].append(year)
-        else:
-            runs.append([year])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from chunkers.model.chunk import Piece
 from chunkers.model.cut import Cutter, Span, trim
 from chunkers.model.layout import numbered_parts
-from manuals.model.sections import SOURCE_TITLES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 from manuals.uscode.body import SUBDIVISIONS
 
 #: characters of a subdivision's opening words that its parts repeat
@@ -260,7 +261,7 @@ class _Title:
 
         Only what begins before ``start`` is named: the text itself shows the rest.
         """
-        lines = [SOURCE_TITLES["title18"]]
+        lines = [SOURCES["title18"].title]
         openings = ""
         for above in (*self.manual.ancestors(section), section):
             if above is section and start < 0:

@@ -19,7 +19,8 @@ from chunkers.model.chunk import Piece
 from chunkers.model.cut import Cutter, Span, trim
 from chunkers.model.finish import slugify
 from chunkers.model.layout import chunk_text, numbered_parts
-from manuals.model.sections import SOURCE_TITLES, Manual, Section
+from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 from manuals.ussg.layout import CELLS
 
 _GROUPS = ("chapter", "part", "subpart", "heading")
@@ -222,7 +223,7 @@ class _Guidelines:
                 heading = " — ".join(part for part in (heading, label) if part)
         if heading and section.kind == "subsection" and not openings and start <= section.span[0]:
             heading = heading if self._unit_begins_before(section, start) else ""
-        lines = [SOURCE_TITLES["ussg"], ": ".join(groups[-1:]), heading, *openings]
+        lines = [SOURCES["ussg"].title, ": ".join(groups[-1:]), heading, *openings]
         return "\n".join(line for line in lines if line)
 
     def _unit_begins_before(self, section: Section, start: int) -> bool:
@@ -265,7 +266,7 @@ class _Guidelines:
         self, appendix: Section, title: str, rows: Sequence[Section], start: int
     ) -> Iterator[Piece]:
         """Rows of one title packed up to the target; ``start`` takes a heading above them in."""
-        lines = (SOURCE_TITLES["ussg"], f"{appendix.key} {appendix.title} — {title}")
+        lines = (SOURCES["ussg"].title, f"{appendix.key} {appendix.title} — {title}")
         context = "\n".join(lines)
         spans: list[tuple[Section, Span]] = []
         for row in rows:

@@ -1,1 +1,4 @@
-"""Ablation studies: a file of axes to cells, their results, tables, figures and a report."""
+"""Ablation studies.
+
+In: a study's file. Out: measured cells, tables, figures and a report.
+"""

@@ -22,7 +22,7 @@ from eval.queries.trec import (
 )
 from manuals.library.editions import Library
 from manuals.model.keys import Reference, parse_reference
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES, sources_of
 from tam.errors import BadCases, BadReference, UnknownKey, UnknownYear
 
 Origin = Literal["given", "code", "cited", "mapped"]
@@ -205,7 +205,7 @@ def given_golds(
 def _placed(
     row: Given, reference: Reference, editions: Mapping[str, int], library: Library
 ) -> Gold:
-    sources = reference.sources or ("ussg",)
+    sources = sources_of(reference)
     for source in sources:
         if source not in editions:
             continue
@@ -241,7 +241,7 @@ def qrels_golds(
     for qrel in read_qrels(path):
         if qrel.grade <= 0:
             continue
-        named = split_section_id(qrel.doc_id)
+        named: tuple[str, int, str] | None = split_section_id(qrel.doc_id)
         if named is None:
             raise BadCases(
                 f"{path}: {qrel.doc_id!r} (query {qrel.query_id!r}) is neither a section such as "

@@ -50,7 +50,7 @@ class LegalGolds:
                 golds.append(self._cited(query_id, reference, "ussg", editions["ussg"]))
             if reference.kind != "statute":
                 continue
-            if not reference.sources:
+            if reference.only_in_appendix:
                 outside[reference.full_key] = None
             elif "title18" in editions:
                 golds.append(self._cited(query_id, reference, "title18", editions["title18"]))
@@ -68,7 +68,7 @@ class LegalGolds:
         return Gold(query_id, source, year, key, DIRECT, "cited", reference.full_key)
 
     def _mapped(self, query_id: str, reference: Reference, year: int) -> list[Gold]:
-        found = self.appendix(year).rows(reference.key, reference.subdivisions)
+        found = self.appendix(year).rows_of(reference)
         grade = NEAR if found.exact else WIDE
         return [
             Gold(query_id, "ussg", year, ref.target, grade, "mapped", _by(reference, row))

@@ -15,14 +15,16 @@ import numpy as np
 
 from eval.golds.coverage import Coverage, Status, by_query
 from eval.golds.gold import Gold
+from eval.measuring.diagnosis import Diagnosis, diagnose
 from eval.measuring.judged import VIEWS, Bools, Floats, ViewName
 from eval.measuring.measures import Score, standard_scores
-from eval.measuring.outcomes import Outcome, outcomes_of
+from eval.measuring.plan import Counts, EvaluationPlan
 from eval.measuring.significance import RESAMPLES, bootstrap
-from eval.measuring.views import Ranked, View, chunks_view, sections_view
+from eval.measuring.views import RankedQuery, View, chunks_view, sections_view
 from eval.queries.preparation import listed
 from eval.queries.query_sets import Query, QuerySet, SetInfo
 from eval.queries.year_policy import choose_editions
+from manuals.model.section_id import edition_name
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index, Ranking
 from retrievers.search.settings import Filter, SearchSettings
@@ -34,7 +36,7 @@ DEPTH = 200
 #: chunks retrieved for each section of the largest k, since several chunks can be one section
 CHUNKS_A_SECTION = 5
 
-BUILDERS: Mapping[ViewName, Callable[[Coverage, Sequence[Ranked]], View]] = {
+BUILDERS: Mapping[ViewName, Callable[[Coverage, Sequence[RankedQuery]], View]] = {
     "sections": sections_view,
     "chunks": chunks_view,
 }
@@ -66,7 +68,7 @@ class EvalSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupMeans:
     """Means over one group of golds: ``by`` is ``overall``, ``source``, ``year`` or ``origin``.
 
     ``means``, ``low`` and ``high`` are in the order of the evaluation's scores; the last two are
@@ -82,39 +84,19 @@ class Group:
     high: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Queries and golds, measured or not, each with the reason.
-
-    ``no_year`` and ``no_edition`` are queries that could not be searched; ``missing`` the golds
-    that the index does not hold, by reason; ``other_sources`` golds of manuals not searched.
-    """
-
-    queries: int
-    measured: int
-    without_golds: int
-    all_missing: int
-    no_year: int
-    no_edition: int
-    found_nothing: int
-    golds: int
-    missing: Mapping[str, int]
-    other_sources: int
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """A retriever's results on a query set. ``values`` [Q, S] are one number for each measured
-    query and score; ``outcomes`` say for each gold what became of it."""
+    query and score; ``diagnoses`` say for each gold what became of it."""
 
     info: SetInfo
     settings: EvalSettings
     queries: tuple[Query, ...]
     scores: tuple[Score, ...]
     values: Floats
-    groups: tuple[Group, ...]
+    groups: tuple[GroupMeans, ...]
     views: Mapping[ViewName, View]
-    outcomes: tuple[Outcome, ...]
+    diagnoses: tuple[Diagnosis, ...]
     counts: Counts
     notes: tuple[str, ...]
     clock: Mapping[str, float]
@@ -124,21 +106,9 @@ class Evaluation:
         return self.values[:, [str(score) for score in self.scores].index(name)]
 
 
-@dataclass(frozen=True)
-class Job:
-    """A query set sorted out against one index: what is searched, and what is not and why."""
-
-    queries: tuple[Query, ...]
-    filters: tuple[Filter, ...]
-    golds: Mapping[str, tuple[Gold, ...]]
-    missing: tuple[tuple[Gold, Status], ...]
-    counts: Counts
-    notes: tuple[str, ...]
-
-
-def sort_out(
+def plan_evaluation(
     index: Index, query_set: QuerySet, settings: EvalSettings, coverage: Coverage | None = None
-) -> Job:
+) -> EvaluationPlan:
     """Which queries can be measured, with what filter and golds. Searches nothing."""
     coverage = coverage or Coverage(index.stored)
     pairs = [(edition.source, edition.year) for edition in index.manifest.editions]
@@ -171,7 +141,7 @@ def sort_out(
             kept[query.query_id] = held
             for source in _without_edition(index.sources, sources, editions, query, settings):
                 lacking.setdefault(source, []).append(query.query_id)
-            names = tuple(f"{source}/{year}" for source, year in editions.items())
+            names = tuple(edition_name(source, year) for source, year in editions.items())
             filters.append(
                 Filter(editions=names) if settings.year_filter else Filter(source=sources)
             )
@@ -189,7 +159,7 @@ def sort_out(
         missing=dict(sorted(Counter(what for _, what in missing).items())),
         other_sources=other_sources,
     )
-    return Job(
+    return EvaluationPlan(
         tuple(queries),
         tuple(filters),
         kept,
@@ -255,11 +225,11 @@ def _notes(
     return notes
 
 
-def ranked_queries(job: Job, rankings: Sequence[Ranking]) -> list[Ranked]:
-    """The job's queries with what was found for them."""
+def ranked_queries(plan: EvaluationPlan, rankings: Sequence[Ranking]) -> list[RankedQuery]:
+    """The plan's queries with what was found for them."""
     return [
-        Ranked(query.query_id, job.golds[query.query_id], found.rows, found.scores)
-        for query, found in zip(job.queries, rankings, strict=True)
+        RankedQuery(query.query_id, plan.golds[query.query_id], found.rows, found.scores)
+        for query, found in zip(plan.queries, rankings, strict=True)
     ]
 
 
@@ -284,43 +254,44 @@ def evaluate(
     coverage = coverage or Coverage(index.stored)
     clock = Clock()
     with clock.stage("golds"):
-        job = sort_out(index, query_set, settings, coverage)
+        plan = plan_evaluation(index, query_set, settings, coverage)
     rankings = index.rank_rows(
-        [query.text for query in job.queries],
+        [query.text for query in plan.queries],
         settings.chunks,
-        filters=job.filters,
-        settings=settings.search,
+        filters=plan.filters,
+        # Golds are of one year: no other year's text stands for theirs.
+        settings=settings.search.with_options({"collapse": "off"}),
         cache=cache,
         clock=clock,
     )
     with clock.stage("judging"):
-        ranked = ranked_queries(job, rankings)
+        ranked = ranked_queries(plan, rankings)
         views = {view: BUILDERS[view](coverage, ranked) for view in settings.views}
     with clock.stage("measures"):
         values = table_values(views, scores)
         groups = tuple(group_means(views, scores, values, settings))
-    with clock.stage("outcomes"):
-        outcomes = tuple(outcomes_of(index, coverage, job, rankings, views))
+    with clock.stage("diagnoses"):
+        diagnoses = tuple(diagnose(index, coverage, plan, rankings, views))
     nothing = sum(not len(each.rows) for each in rankings)
-    counts = replace(job.counts, found_nothing=nothing)
+    counts = replace(plan.counts, found_nothing=nothing)
     return Evaluation(
         query_set.info,
         settings,
-        job.queries,
+        plan.queries,
         tuple(scores),
         values,
         groups,
         views,
-        outcomes,
+        diagnoses,
         counts,
-        (*query_set.notes, *job.notes, *_leaks(index, query_set)),
+        (*query_set.notes, *plan.notes, *_leaks(index, query_set)),
         dict(clock),
     )
 
 
 def group_means(
     views: Mapping[ViewName, View], scores: Sequence[Score], values: Floats, settings: EvalSettings
-) -> list[Group]:
+) -> list[GroupMeans]:
     """Means overall and by source, year and origin of the golds, with intervals."""
     golds = next(iter(views.values())).golds
     low, high = bootstrap(values, settings.resamples, seed=settings.seed)
@@ -340,16 +311,16 @@ def _of_golds(
     views: Mapping[ViewName, View],
     scores: Sequence[Score],
     settings: EvalSettings,
-) -> Group:
+) -> GroupMeans:
     judged = {view: each.judged.select(wanted) for view, each in views.items()}
     values = np.stack([score.values(judged[score.view]) for score in scores], axis=1)
     low, high = bootstrap(values, settings.resamples, seed=settings.seed)
     return _group(by, name, int(wanted.sum()), values, low, high)
 
 
-def _group(by: str, name: str, golds: int, values: Floats, low: Floats, high: Floats) -> Group:
+def _group(by: str, name: str, golds: int, values: Floats, low: Floats, high: Floats) -> GroupMeans:
     means = values.mean(axis=0) if len(values) else np.zeros(values.shape[1])
-    return Group(
+    return GroupMeans(
         by,
         name,
         len(values),

@@ -30,7 +30,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRun:
     """Results of Q queries to depth D, judged by G golds.
 
     ``queries``: ids, each with at least one gold. ``gold_query`` [G]: index of the gold's query;
@@ -92,7 +92,7 @@ class Judged:
         out[self.gold_query[self.pair_gold], self.pair_position - 1] = True
         return out
 
-    def select(self, wanted: Bools) -> Judged:
+    def select(self, wanted: Bools) -> JudgedRun:
         """Only the golds where ``wanted`` [G] is true, and the queries that still have one.
 
         Positions stay as they are: the rest of the results is still in the way.
@@ -102,7 +102,7 @@ class Judged:
         new_query[kept_queries] = np.arange(len(kept_queries))
         new_gold = np.cumsum(wanted) - 1
         pairs = wanted[self.pair_gold]
-        return Judged(
+        return JudgedRun(
             view=self.view,
             queries=tuple(self.queries[at] for at in kept_queries),
             gold_query=new_query[self.gold_query[wanted]],
@@ -120,7 +120,7 @@ def judge(
     qrels: Iterable[Qrel],
     view: ViewName = "sections",
     tokens: Mapping[str, int] | None = None,
-) -> Judged:
+) -> JudgedRun:
     """Judge a run by qrels over the same ids; ``run`` is in rank order within each query.
 
     A query that the qrels hold and the run does not counts with no results (ir_measures's rule);
@@ -151,7 +151,7 @@ def judge(
                 pairs.append((len(gold_query), position[doc]))
             gold_query.append(at)
             grades.append(float(grade))
-    return Judged(
+    return JudgedRun(
         view=view,
         queries=tuple(queries),
         gold_query=np.array(gold_query, dtype=np.int64),

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from eval.measuring.judged import VIEWS, Floats, Judged, ViewName
+from eval.measuring.judged import VIEWS, Floats, JudgedRun, ViewName
 from tam.errors import BadOption
 
 Parameter = Literal["k", "budget", ""]
@@ -29,7 +29,7 @@ class Measure:
     sentence: str
     parameter: Parameter
     citation: str
-    function: Callable[[Judged, int], Floats]
+    function: Callable[[JudgedRun, int], Floats]
     views: tuple[ViewName, ...] = VIEWS
     optional: bool = False
     better: int = 1
@@ -54,7 +54,7 @@ class Score:
     def __str__(self) -> str:
         return f"{self.view}.{self.label}"
 
-    def values(self, judged: Judged) -> Floats:
+    def values(self, judged: JudgedRun) -> Floats:
         """[Q] the measure of each query; ``judged`` is in the score's view."""
         if judged.view != self.view:
             raise BadOption(
@@ -65,34 +65,34 @@ class Score:
         return self.measure.function(judged, self.at)
 
 
-def _top(judged: Judged, k: int) -> int:
+def _top(judged: JudgedRun, k: int) -> int:
     return k if k else judged.depth
 
 
-def recall(judged: Judged, k: int) -> Floats:
+def recall(judged: JudgedRun, k: int) -> Floats:
     found = judged.new[:, : _top(judged, k)].sum(axis=1)
     return np.asarray(found / judged.golds)
 
 
-def complete(judged: Judged, k: int) -> Floats:
+def complete(judged: JudgedRun, k: int) -> Floats:
     found = judged.new[:, : _top(judged, k)].sum(axis=1)
     return np.asarray(found == judged.golds, dtype=np.float64)
 
 
-def hit(judged: Judged, k: int) -> Floats:
+def hit(judged: JudgedRun, k: int) -> Floats:
     return np.asarray(judged.covering[:, : _top(judged, k)].any(axis=1), dtype=np.float64)
 
 
-def reciprocal_rank(judged: Judged, k: int) -> Floats:
+def reciprocal_rank(judged: JudgedRun, k: int) -> Floats:
     covering = judged.covering[:, : _top(judged, k)]
     return np.asarray(np.where(covering.any(axis=1), 1.0 / (covering.argmax(axis=1) + 1), 0.0))
 
 
-def precision(judged: Judged, k: int) -> Floats:
+def precision(judged: JudgedRun, k: int) -> Floats:
     return np.asarray(judged.covering[:, :k].sum(axis=1) / k)
 
 
-def ndcg(judged: Judged, k: int) -> Floats:
+def ndcg(judged: JudgedRun, k: int) -> Floats:
     """Linear gain, discount ``1 / log2(rank + 1)``; the ideal list has one gold a position.
 
     A chunk that brings several golds at once gains them all; it can beat the ideal list, and the
@@ -114,16 +114,16 @@ def ndcg(judged: Judged, k: int) -> Floats:
     return np.asarray(np.minimum(reached / ideal, 1.0))
 
 
-def tokens(judged: Judged, k: int) -> Floats:
+def tokens(judged: JudgedRun, k: int) -> Floats:
     return np.asarray(judged.tokens[:, : _top(judged, k)].sum(axis=1), dtype=np.float64)
 
 
-def budget_recall(judged: Judged, budget: int) -> Floats:
+def budget_recall(judged: JudgedRun, budget: int) -> Floats:
     fits = judged.tokens.cumsum(axis=1) <= budget
     return np.asarray((judged.new * fits).sum(axis=1) / judged.golds)
 
 
-def share(judged: Judged, k: int) -> Floats:
+def share(judged: JudgedRun, k: int) -> Floats:
     """Raises ``BadOption`` when the run was judged without the manuals' spans."""
     if judged.share is None:
         raise BadOption("share: the run was judged without the index's manuals; judge it by index")

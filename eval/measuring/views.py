@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from eval.golds.coverage import Coverage
 from eval.golds.gold import Gold
-from eval.measuring.judged import Floats, Ints, Judged
+from eval.measuring.judged import Floats, Ints, JudgedRun
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedQuery:
     """A query with golds that the index holds: its rows, best first, with their scores."""
 
     query_id: str
@@ -43,7 +43,7 @@ class View:
     """All queries in one view. ``ids`` [N] are the places in ``table`` of what stands at the
     positions of all queries, one query after the other; ``flat_scores`` [N] the scores."""
 
-    judged: Judged
+    judged: JudgedRun
     golds: tuple[Gold, ...]
     ids: Ints
     table: Sequence[str]
@@ -81,7 +81,7 @@ class _Flat(NamedTuple):
     gold: Ints
 
 
-def _flat(coverage: Coverage, queries: Sequence[Ranked]) -> _Flat:
+def _flat(coverage: Coverage, queries: Sequence[RankedQuery]) -> _Flat:
     lengths = [len(each.rows) for each in queries]
     none: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     row = np.concatenate(none + [np.asarray(each.rows, np.int64) for each in queries])
@@ -123,7 +123,7 @@ def _spread(values: Ints, query: Ints, position: Ints, count: int) -> Ints:
     return table
 
 
-def chunks_view(coverage: Coverage, queries: Sequence[Ranked], shares: bool = True) -> View:
+def chunks_view(coverage: Coverage, queries: Sequence[RankedQuery], shares: bool = True) -> View:
     """The queries in the view ``chunks``. Without ``shares`` the measure ``share`` is not to be
     had, and the golds' texts need not be read."""
     flat = _flat(coverage, queries)
@@ -131,7 +131,7 @@ def chunks_view(coverage: Coverage, queries: Sequence[Ranked], shares: bool = Tr
     position, lengths = _positions(flat.query, len(queries))
     by_gold = np.argsort(flat.gold, kind="stable")
     result, gold = flat.result[by_gold], flat.gold[by_gold]
-    judged = Judged(
+    judged = JudgedRun(
         view="chunks",
         queries=tuple(each.query_id for each in queries),
         gold_query=flat.gold_query,
@@ -157,7 +157,7 @@ def _shares(coverage: Coverage, golds: Sequence[Gold], gold: Ints, rows: Ints) -
     return np.array(shares, np.float64)
 
 
-def sections_view(coverage: Coverage, queries: Sequence[Ranked]) -> View:
+def sections_view(coverage: Coverage, queries: Sequence[RankedQuery]) -> View:
     """The queries in the view ``sections``."""
     flat = _flat(coverage, queries)
     table, place = list(coverage.unit_names), dict(coverage.unit_places)
@@ -180,7 +180,7 @@ def sections_view(coverage: Coverage, queries: Sequence[Ranked]) -> View:
     new[1:] = result[1:] != result[:-1]
     tokens = np.where(new, coverage.stored.chunks.tokens[flat.row[result]], 0)
     found = gold >= 0
-    judged = Judged(
+    judged = JudgedRun(
         view="sections",
         queries=tuple(each.query_id for each in queries),
         gold_query=flat.gold_query,

@@ -7,14 +7,16 @@ own needs ``query_id`` (or ``case_id``) and ``text`` only.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from eval.golds.gold import Gold, gold_of, qrels_of
 from eval.queries.trec import read_jsonl, write_jsonl, write_qrels
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from tam.errors import BadCases
+from tam.records import from_json, to_json
 
 FORMAT = 1
 
@@ -38,7 +40,8 @@ class SetInfo:
     of links that the golds were read from (``index_entry_to_code``, ``appendix_a``); with such
     links switched on, a result shows that the mechanism works, not that it helps. ``text_from``:
     what the queries' texts are; an index that adds such texts to its chunks holds the answers.
-    ``dropped`` counts what was left out, by reason.
+    ``dropped`` counts what was left out, by reason. ``private``: the queries' texts stay in the
+    user's file; those made from the manuals are public, any others only where their domain is.
     """
 
     name: str
@@ -48,7 +51,8 @@ class SetInfo:
     repeats_gold_text: bool = False
     made_from: tuple[str, ...] = ()
     text_from: str = ""
-    dropped: tuple[tuple[str, int], ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    private: bool = True
 
     def warnings(self, links: bool = False) -> list[str]:
         """What a reader of a table over this set must know."""
@@ -77,14 +81,13 @@ def write_query_set(path: Path, query_set: QuerySet) -> Path:
     """Write the queries, and beside them their qrels; returns the path of the qrels."""
     golds: dict[str, list[dict[str, Any]]] = {}
     for gold in query_set.golds:
-        row = asdict(gold)
+        row = to_json(gold)
         del row["query_id"]
         golds.setdefault(gold.query_id, []).append(row)
-    info = asdict(query_set.info)
-    info["dropped"] = dict(query_set.info.dropped)
+    info = to_json(query_set.info)
     head = {"query_set": {"format": FORMAT, **info, "queries": len(query_set.queries)}}
     rows = (
-        {**asdict(query), "golds": golds.get(query.query_id, [])} for query in query_set.queries
+        {**to_json(query), "golds": golds.get(query.query_id, [])} for query in query_set.queries
     )
     write_jsonl(path, [head, *rows])
     qrels = path.with_suffix(".qrels.trec")
@@ -144,15 +147,7 @@ def _info(path: Path, line: int, head: dict[str, Any]) -> SetInfo:
             f"reads format {FORMAT}; make it again with  tam queries make"
         )
     try:
-        return SetInfo(
-            name=str(head["name"]),
-            years=tuple(int(year) for year in head["years"]),
-            seed=head["seed"],
-            population=head["population"],
-            repeats_gold_text=bool(head["repeats_gold_text"]),
-            made_from=tuple(map(str, head["made_from"])),
-            text_from=str(head["text_from"]),
-            dropped=tuple((str(why), int(count)) for why, count in head["dropped"].items()),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadCases(f"{path}:{line}: the head of the query set is damaged ({error})") from error
+        # Sets made from the manuals said nothing of privacy at first.
+        return from_json(SetInfo, {"private": not head["text_from"], **head})
+    except (KeyError, ValueError) as error:
+        raise BadCases(f"{path}:{line}: the head of the query set is damaged") from error

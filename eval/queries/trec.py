@@ -26,13 +26,13 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from manuals.model.sections import SOURCES
+from manuals.model.section_id import SectionId
+from manuals.model.source import SOURCES
 from tam.errors import BadCases
 from tam.files import write_text
 
 _UNSAFE = re.compile("[\\s%\x00-\x1f\x7f-\x9f\ufeff]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_SECTION_ID = re.compile(r"([a-z0-9]+)/(\d{4})/(.+)", re.DOTALL)
 
 
 class RunRow(NamedTuple):
@@ -67,15 +67,13 @@ def unescape(text: str) -> str:
 
 def section_id(source: str, year: int, key: str) -> str:
     """How runs and qrels name a section: ``ussg/2025/§2K2.1``."""
-    return f"{source}/{year}/{key}"
+    return str(SectionId(source, year, key))
 
 
-def split_section_id(text: str) -> tuple[str, int, str] | None:
-    """Source, year and key of a section id; ``None`` when the text is none."""
-    found = _SECTION_ID.fullmatch(text)
-    if found is None or found[1] not in SOURCES:
-        return None
-    return found[1], int(found[2]), found[3]
+def split_section_id(text: str) -> SectionId | None:
+    """A section id of a source that there is; ``None`` when the text is none."""
+    found = SectionId.parse(text)
+    return found if found is not None and found.source in SOURCES else None
 
 
 def read_text(path: Path) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eval.golds.gold import Gold
 from eval.measuring.judged import Floats
 from eval.measuring.measures import parse_score
 from eval.measuring.significance import Paired, compare, signs
-from eval.reporting.report import ID_COLUMNS, PER_QUERY, REPORT, number
+from eval.reporting.explain import all_diagnoses
+from eval.reporting.report import ID_COLUMNS, PER_QUERY, no_evaluation, number, read_report
+from eval.reporting.texts import Texts
 from tam.errors import BadCases, BadOption
 from tam.tables import columns
 
@@ -69,14 +71,9 @@ def read_per_query(folder: Path) -> PerQuery:
 
     try:
         table = parquet.read_table(folder / PER_QUERY)
-        report = json.loads((folder / REPORT).read_bytes())
-        if not isinstance(report, dict):
-            raise ValueError("not a JSON object")
-    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
-        raise BadCases(
-            f"{folder}: no evaluation here ({PER_QUERY} or {REPORT} is missing or damaged); "
-            f"make one with  tam eval --out {folder}"
-        ) from error
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise no_evaluation(folder) from error
+    report = read_report(folder)
     measures = tuple(name for name in table.column_names if name not in ID_COLUMNS)
     if "query_id" not in table.column_names or not measures:
         raise BadCases(f"{folder / PER_QUERY}: not written by tam eval; make it again")
@@ -155,8 +152,14 @@ def _content(record: Any) -> Any:
     return record
 
 
-def comparison_lines(found: Comparison, shown: int = 10) -> Iterator[str]:
-    """The comparison as text."""
+def comparison_lines(
+    found: Comparison, shown: int = 10, texts: Texts | None = None
+) -> Iterator[str]:
+    """The comparison as text. Of the first ``shown`` wins and losses also the query and its golds
+    with their ranks in A and B, and their texts as far as ``texts`` has them."""
+    texts = texts or Texts()
+    listed = [each.query_id for each in (*found.wins[:shown], *found.losses[:shown])]
+    ranks = _gold_ranks(found, set(listed))
     yield f"A = {found.a.name}, B = {found.b.name}, {found.queries:,} queries in common"
     if found.only_a or found.only_b:
         yield f"only in A: {found.only_a:,} queries; only in B: {found.only_b:,} (not compared)"
@@ -188,6 +191,24 @@ def comparison_lines(found: Comparison, shown: int = 10) -> Iterator[str]:
             yield f"{what} ({found.results[0].name}, {len(differences):,} queries):"
             for one in differences[:shown]:
                 yield f"  {one.query_id}  {one.a:.3f} -> {one.b:.3f}"
+                if texts.query(one.query_id):
+                    yield f"      {texts.query(one.query_id)}"
+                for gold, (before, after) in ranks[one.query_id].items():
+                    said = f": {texts.gold(gold)}" if texts.gold(gold) else ""
+                    yield f"      {gold.section}  rank {before or '-'} -> {after or '-'}{said}"
+    if listed:
+        yield from texts.notes
+
+
+def _gold_ranks(found: Comparison, queries: Collection[str]) -> dict[str, dict[Gold, list[int]]]:
+    """Query -> its golds with their ranks in A and B, 0 where one was not found."""
+    ranks: dict[str, dict[Gold, list[int]]] = {query: {} for query in queries}
+    for side, each in enumerate((found.a, found.b)):
+        for diagnosis in all_diagnoses(each.folder):
+            gold = diagnosis.gold
+            if gold.query_id in ranks:
+                ranks[gold.query_id].setdefault(gold, [0, 0])[side] = diagnosis.rank
+    return ranks
 
 
 def verdict(result: Paired) -> str:

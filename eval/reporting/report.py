@@ -7,28 +7,33 @@
 | `golds.jsonl` | each gold with grade and origin, and what became of it |
 | `per_query.parquet` | a row for each query: ids, counts and one column for each measure |
 | `report.json` | settings, counts and means with intervals |
+| `queries.jsonl` | the queries' texts, of public sets only |
 
-They hold ids, keys and numbers; never the text of a query or case.
+The others hold ids, keys and numbers; never the text of a query or case.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tam
 from eval.golds.gold import qrels_of
 from eval.measuring.measures import MEASURES
 from eval.queries.trec import Qrel, RunRow, write_jsonl, write_qrels, write_run
+from eval.reporting.texts import QUERIES
+from tam._version import __version__
+from tam.errors import BadCases
 from tam.files import replacing, sha256_file, write_json
+from tam.records import to_json
 from tam.tables import columns
 
 if TYPE_CHECKING:
     from eval.golds.coverage import Coverage
-    from eval.measuring.evaluate import Evaluation, Group
+    from eval.measuring.evaluate import Evaluation, GroupMeans
     from eval.measuring.views import View
     from retrievers.search.index import Index
 
@@ -57,7 +62,10 @@ def write_evaluation(
     if "chunks" in evaluation.views:
         rows = chunk_qrels(evaluation.views["chunks"], coverage)
         write_qrels(folder / "qrels.chunks.trec", list(rows))
-    write_jsonl(folder / GOLDS, (outcome.to_json() for outcome in evaluation.outcomes))
+    write_jsonl(folder / GOLDS, (diagnosis.to_json() for diagnosis in evaluation.diagnoses))
+    if not evaluation.info.private:
+        texts = ({"query_id": each.query_id, "text": each.text} for each in evaluation.queries)
+        write_jsonl(folder / QUERIES, texts)
     _write_per_query(folder / PER_QUERY, evaluation)
     write_json(folder / REPORT, report_of(evaluation, index, inputs or {}))
 
@@ -107,12 +115,12 @@ def report_of(evaluation: Evaluation, index: Index, inputs: Mapping[str, Path]) 
     settings = evaluation.settings
     manifest = index.manifest
     search = asdict(settings.search)
-    search["weights"] = dict(search["weights"])
+    search["weights"] = dict(settings.search.weights)
     if search["reranker"]:
         search["reranker"] = Path(search["reranker"]).name
     return {
-        "tam": tam.__version__,
-        "query_set": {**asdict(evaluation.info), "dropped": dict(evaluation.info.dropped)},
+        "tam": __version__,
+        "query_set": to_json(evaluation.info),
         "inputs": {
             what: {"name": path.name, "sha256": sha256_file(path)}
             for what, path in sorted(inputs.items())
@@ -138,14 +146,33 @@ def report_of(evaluation: Evaluation, index: Index, inputs: Mapping[str, Path]) 
             "resamples": settings.resamples,
         },
         "measures": {name: measure.sentence for name, measure in MEASURES.items()},
-        "counts": asdict(evaluation.counts),
+        "counts": to_json(evaluation.counts),
         "notes": list(evaluation.notes),
         "warnings": evaluation.info.warnings(settings.search.links == "on"),
         "groups": [_group(evaluation, group) for group in evaluation.groups],
     }
 
 
-def _group(evaluation: Evaluation, group: Group) -> dict[str, Any]:
+def no_evaluation(folder: Path) -> BadCases:
+    """The error for a folder that is none of an evaluation."""
+    return BadCases(
+        f"{folder}: no evaluation here ({PER_QUERY} or {REPORT} is missing or damaged); "
+        f"make one with  tam eval --out {folder}"
+    )
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """``report.json`` of an evaluation. Raises ``BadCases``."""
+    try:
+        report = json.loads((folder / REPORT).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise no_evaluation(folder) from error
+    if not isinstance(report, dict):
+        raise no_evaluation(folder)
+    return report
+
+
+def _group(evaluation: Evaluation, group: GroupMeans) -> dict[str, Any]:
     scores = zip(evaluation.scores, group.means, group.low, group.high, strict=True)
     return {
         "by": group.by,
@@ -203,7 +230,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.0f}" if value > 10 else f"{value:.{digits}f}"
 
 
-def _cell(group: Group, at: int, interval: bool = True) -> str:
+def _cell(group: GroupMeans, at: int, interval: bool = True) -> str:
     mean = number(group.means[at])
     if not interval:
         return mean

@@ -1,1 +1,4 @@
-"""The benchmark's systems end to end: tools, models, runs and scores."""
+"""The benchmark's systems end to end.
+
+In: cases, tools over an index, a model. Out: answers, journals and scores.
+"""

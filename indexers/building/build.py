@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import tam
 from chunkers.model.chunk import Chunk
 from chunkers.model.store import write_chunks
 from indexers.building.context import Context
@@ -44,15 +43,17 @@ from indexers.legs.bm25.scores import Bm25
 from indexers.legs.model import LEGS, Leg, check_legs
 from manuals.library.editions import Library
 from manuals.library.store import edition_record
-from manuals.model.sections import Corpus, Edition
-from tam.errors import BadIndex, BadOption, ManualError
+from manuals.model.sections import Edition
+from manuals.model.source import SOURCES, check_corpus, in_corpus
+from manuals.model.source import corpora as all_corpora
+from tam._version import __version__
+from tam.errors import BadIndex, ManualError
 from tam.files import replacing_folder, write_json
 from tam.fingerprints import fingerprint
 from tam.progress import progress, stage
 from tam.settings import BuildSettings
 
 CACHE = ".cache"
-CORPORA: tuple[Corpus, ...] = ("icd", "legal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def build(
     library: Library,
     out: Path,
     settings: BuildSettings | None = None,
-    corpora: Sequence[Corpus] | None = None,
+    corpora: Sequence[str] | None = None,
     sample: bool = False,
     strict: bool = False,
     cache: Path | None = None,
@@ -93,15 +94,14 @@ def build(
     """
     settings = settings or BuildSettings()
     check_legs(settings)
-    here = [corpus for corpus in CORPORA if any(e.corpus == corpus for e in library.editions)]
+    held = {SOURCES[source].corpus for source in library.sources}
+    here = [corpus for corpus in all_corpora() if corpus in held]
     for corpus in corpora or ():
-        if corpus not in CORPORA:
-            raise BadOption(f"corpus {corpus!r} is not known; choose one of {', '.join(CORPORA)}")
-        if corpus not in here:
+        if check_corpus(corpus) not in here:
             raise ManualError(f"no manual of corpus {corpus} here; add one or choose another")
     results = []
     for corpus in corpora or here:
-        job = _Job(
+        job = _CorpusBuild(
             library, out, settings, corpus, sample, strict, cache or out / CACHE, tuple(reuse)
         )
         try:
@@ -115,13 +115,13 @@ def build(
 
 
 @dataclass
-class _Job:
+class _CorpusBuild:
     """The build of one corpus."""
 
     library: Library
     out: Path
     settings: BuildSettings
-    corpus: Corpus
+    corpus: str
     sample: bool
     strict: bool
     cache: Path
@@ -163,14 +163,15 @@ class _Job:
 
     @property
     def editions(self) -> list[Edition]:
-        return [edition for edition in self.library.editions if edition.corpus == self.corpus]
+        own = in_corpus(self.corpus)
+        return [edition for edition in self.library.editions if edition.source in own]
 
     def _inputs(self, encoder: Encoder | None) -> str:
         """The id of the build: one sha256 over everything that decides the content."""
         return fingerprint(
             {
                 "format": FORMAT,
-                "tool": tam.__version__,
+                "tool": __version__,
                 "code": shared_code(),
                 "sources": sources_record({edition.source for edition in self.editions}),
                 "settings": self.settings.record(),
@@ -235,7 +236,8 @@ class _Job:
         with self._stage("manuals and chunks"):
             editions, chunks = self._chunks(folder)
             hashes = file_hashes(folder)
-        content = fingerprint([hashes, [[e.name, e.start, e.stop] for e in editions]])
+        code = [shared_code(), sources_record({edition.source for edition in editions})]
+        content = fingerprint([hashes, [[e.name, e.start, e.stop] for e in editions], code])
         cache = VectorCache(self.cache / "vectors", encoder) if encoder else None
         context = Context(folder, settings, chunks, editions, encoder, cache, self._stage)
         parts = {leg.name: self._part(leg, content, context, folder) for leg in self._wanted()}
@@ -262,7 +264,7 @@ class _Job:
         with self._stage("checksums"):
             manifest = Manifest(
                 corpus=self.corpus,
-                tool=tam.__version__,
+                tool=__version__,
                 inputs=inputs,
                 content=content,
                 sample=self.sample,

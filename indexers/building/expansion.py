@@ -2,8 +2,9 @@
 
 Clinicians write ``AIDS`` and ``water on the lungs``; the manuals hold such words elsewhere:
 
-- **index paths**: a chunk of the Tabular List is indexed with the path of each entry of the
-  Alphabetic and External Cause Index that leads to one of its codes;
+- **index paths**: a chunk is indexed with the path of each index entry that leads to one of its
+  codes, where an index's source says that it expands another (Alphabetic and External Cause
+  Index: the Tabular List);
 - **abbreviations**: where a manual of the same corpus and year writes ``acquired immune deficiency
   syndrome [AIDS]``, every chunk that holds the long form is indexed with the short one too, and
   the other way round.
@@ -20,10 +21,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from chunkers.model.chunk import Chunk
-from indexers.building.pointers import pointers
+from indexers.building.pointers.general import pointers_of
 from indexers.folder.table import ChunkTable
 from manuals.library.editions import Library
 from manuals.model.sections import Manual
+from manuals.model.source import SOURCES
 
 #: what the manifest of an expanded index names
 EXPANDED_WITH = ("index_path", "abbreviations")
@@ -46,17 +48,18 @@ def expansions(library: Library, table: ChunkTable, chunks: Sequence[Chunk]) -> 
 
 
 def _index_paths(library: Library, table: ChunkTable) -> Iterator[tuple[int, str]]:
-    tabular_years = {e.year for e in table.editions if e.source == "tabular"}
+    here = {(edition.source, edition.year) for edition in table.editions}
     for edition in table.editions:
-        if edition.source not in ("index", "eindex") or edition.year not in tabular_years:
+        expanded = SOURCES[edition.source].expands
+        if (expanded, edition.year) not in here:
             continue
-        tabular = library.manual("tabular", edition.year)
-        held = table.rows_by_key("tabular", edition.year)
+        manual = library.manual(expanded, edition.year)
+        held = table.rows_by_key(expanded, edition.year)
 
-        def others(source: str, tabular: Manual = tabular) -> Manual | None:
-            return tabular if source == "tabular" else None
+        def others(source: str, manual: Manual = manual) -> Manual | None:
+            return manual if source == manual.source else None
 
-        for pointer in pointers(library.manual(edition.source, edition.year), others):
+        for pointer in pointers_of(library.manual(edition.source, edition.year), others):
             if pointer.kind == "index_entry_to_code":
                 for target in pointer.targets:
                     for row in held.get(target.key, ()):

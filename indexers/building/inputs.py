@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from indexers.folder.manifest import Part, check_part, read_manifest
 from indexers.legs.model import Leg
+from manuals.model.source import SOURCES, Source
 from tam.errors import BadIndex
 from tam.files import sha256_file
-from tam.fingerprints import code_of, versions
+from tam.fingerprints import code_around, code_of, versions
+from tam.plugins import Hook
 
 #: packages whose code decides the content of every index
 _SHARED = (
@@ -36,10 +39,21 @@ def shared_code() -> dict[str, str]:
 def sources_record(sources: Iterable[str]) -> dict[str, Any]:
     """The code of the sources that an index holds, and the versions of what reads them."""
     return {
-        "code": {name: code_of(name) for name in ("manuals", "chunkers")},
+        "code": {name: source_code(SOURCES[name]) for name in sorted(sources)},
         "libraries": versions(_READERS),
-        "sources": sorted(sources),
     }
+
+
+def source_code(source: Source) -> dict[str, str]:
+    """sha256 of the code around each function that a source names, by its package."""
+    named = [getattr(source, field.name) for field in fields(source)]
+    functions = [*named, *source.chunk_rules.values()]
+    modules = {
+        each.target.partition(":")[0] if isinstance(each, Hook) else str(each.__module__)
+        for each in functions
+        if isinstance(each, Hook) or (callable(each) and hasattr(each, "__module__"))
+    }
+    return {module: code_around(module) for module in sorted(modules)}
 
 
 def taken_part(index: Path, leg: Leg, key: str, place: Path) -> Part | None:

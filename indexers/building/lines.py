@@ -1,6 +1,6 @@
 """Lines: the short units of a chunk, indexed one by one beside the chunk.
 
-A chunk of preset ``tam`` holds a whole category, up to 12,000 characters; a query is about one line
+A chunk of preset ``paper`` holds a whole category, up to 12,000 characters; a query is about one line
 of it. So each line is a passage of its own, and a chunk scores by its best one (MaxP: Dai and
 Callan, SIGIR 2019):
 
@@ -18,39 +18,41 @@ from collections.abc import Sequence
 
 from chunkers.model.chunk import JOINT, Chunk
 from manuals.model.sections import Manual, Section
+from manuals.model.source import SOURCES
 
 #: characters of a line that are read: an encoder's window holds no more of such a text
 LONGEST = 600
 #: a paragraph of fewer words says too little to stand alone
 LEAST_WORDS = 4
 
-_INDEXES = frozenset({"index", "eindex", "drugs", "neoplasm"})
 _TERMS = frozenset({"inclusionTerm", "includes"})
 
 
 def lines_of(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
     """The lines of each chunk of one edition, in order; never none for a chunk."""
-    if manual.source == "tabular" or manual.source in _INDEXES:
-        sections = sorted(manual.sections, key=lambda section: section.span[0])
-        starts = [section.span[0] for section in sections]
-        return [
-            [
-                _line(section)
-                for section in sections[
-                    bisect.bisect_left(starts, chunk.text_span[0]) : bisect.bisect_left(
-                        starts, chunk.text_span[1]
-                    )
-                ]
-            ]
-            or [_name(chunk)]
-            for chunk in chunks
-        ]
+    found: list[list[str]] = SOURCES[manual.source].lines(manual, chunks)
+    return found
+
+
+def section_lines(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
+    """One line for each section that begins in a chunk: its title and what it includes."""
+    sections = sorted(manual.sections, key=lambda section: section.span[0])
+    starts = [section.span[0] for section in sections]
+    spans = ((bisect.bisect_left(starts, end) for end in chunk.text_span) for chunk in chunks)
+    return [
+        [_line(section) for section in sections[first:last]] or [_name(chunk)]
+        for chunk, (first, last) in zip(chunks, spans, strict=True)
+    ]
+
+
+def paragraph_lines(manual: Manual, chunks: Sequence[Chunk]) -> list[list[str]]:
+    """The chunk's title and each paragraph of its body."""
     return [[_name(chunk), *_paragraphs(chunk)] for chunk in chunks]
 
 
 def _line(section: Section) -> str:
     terms = (note.text for note in section.notes if note.kind in _TERMS)
-    title = section.heading if section.source in _INDEXES else section.title
+    title = section.heading if SOURCES[section.source].path_keys else section.title
     return "; ".join((title or section.citation, *terms))[:LONGEST]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexers.building.pointers import Pointer, Target, pointers
+from indexers.building.pointers.general import Pointer, Target, pointers_of
 from indexers.folder.link_table import KINDS, LINKS, TERMS_KEY, Link
 from indexers.folder.table import ChunkTable
 from indexers.legs.bm25.scores import Bm25
@@ -64,7 +64,7 @@ class _Edition:
 
     def rows(self) -> Iterator[_Row]:
         numbers = {kind: number for number, kind in enumerate(KINDS)}
-        for pointer in pointers(self._manual, self._other):
+        for pointer in pointers_of(self._manual, self._other):
             held = self._pointing(pointer)
             for target in pointer.targets:
                 to_rows = self._held(target)
@@ -78,9 +78,9 @@ class _Edition:
                         yield _Row(row, numbers[pointer.kind], link, to_rows, terms)
 
     def _pointing(self, pointer: Pointer) -> tuple[int, ...]:
-        """The chunks that hold the place of a pointer; of a statute's rule all of the statute."""
+        """The chunks that hold the place of a pointer."""
         source, year = self._manual.source, self._manual.year
-        if pointer.kind == "appendix_a" and source == "title18":
+        if pointer.whole:
             return self._held(Target(source, pointer.section.key), whole=True)
         rows = self._table.rows_by_key(source, year).get(pointer.section.key, ())
         spans = self._table.text_spans

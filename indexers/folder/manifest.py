@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from indexers.folder.damage import unreadable
-from manuals.model.sections import Corpus, ManualFile
+from manuals.model.section_id import edition_name
+from manuals.model.sections import ManualFile
 from tam.errors import BadIndex, BadOption
 from tam.files import sha256_file, write_json
 from tam.settings import BuildSettings, settings_of
@@ -47,7 +48,7 @@ class EditionRows:
 
     @property
     def name(self) -> str:
-        return f"{self.source}/{self.year}"
+        return edition_name(self.source, self.year)
 
     @property
     def rows(self) -> slice:
@@ -83,12 +84,12 @@ class Part:
 class Manifest:
     """``inputs``, the id of a build, is one sha256 over everything that decides the content: a
     build whose inputs are the same has nothing to do. ``content`` is one over its manuals and
-    chunks alone. ``parts`` are the legs' by name. ``files`` are the sha256 of the index's own
+    chunks, and what made them. ``parts`` are the legs' by name. ``files`` are the sha256 of the index's own
     files by path inside the folder. ``sample`` marks the bundled sample manuals.
     ``expanded_with`` names what was added to the indexed text (``indexers.building.expansion``):
     ``index_path``, ``abbreviations``."""
 
-    corpus: Corpus
+    corpus: str
     tool: str
     inputs: str
     content: str

@@ -14,14 +14,13 @@ import numpy.typing as npt
 from chunkers.model.chunk import Chunk
 from indexers.folder.damage import unreadable
 from indexers.folder.manifest import EditionRows
+from manuals.model.source import SOURCES
 from tam.errors import BadIndex
 
 #: the table's file in an index folder
 CHUNKS = "chunks.parquet"
 
 
-#: sources whose titles are words to look up, not names of sections
-UNTITLED = frozenset({"index", "eindex", "drugs", "neoplasm"})
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -58,7 +57,7 @@ class ChunkTable:
         found: dict[str, list[int]] = {}
         titles = self._table(["title"]).column("title")
         for edition in self.editions:
-            if edition.source not in UNTITLED:
+            if not SOURCES[edition.source].path_keys:
                 own = titles.slice(edition.start, edition.chunks).to_pylist()
                 for row, title in enumerate(own, edition.start):
                     words = title_words(title)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,14 @@ from indexers.encoders.base import Encoder
 from indexers.folder.manifest import EditionRows, Manifest
 from indexers.folder.table import ChunkTable
 from indexers.legs.ranking import RankedRows, Rows, Scores
-from manuals.library.editions import Library
 from tam.errors import BadOption
 from tam.fingerprints import code_around, code_of, versions
 from tam.plugins import Registry
 from tam.settings import BuildSettings
+
+if TYPE_CHECKING:
+    # It loads the parsers, which a search does not need.
+    from manuals.library.editions import Library
 
 Floats = npt.NDArray[np.float32]
 #: what a leg takes of a query beside its text: how its terms count; the encoder's vector of it
@@ -172,18 +175,18 @@ class Leg(ABC):
     | ``lacking`` | what an index without the part was built without, and what to do then |
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    order: ClassVar[int] = 100
-    aliases: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[frozenset[Need]] = frozenset()
-    reads: ClassVar[str] = ""
-    folder: ClassVar[str] = ""
-    files: ClassVar[tuple[str, ...]] = ()
-    build_settings: ClassVar[frozenset[str]] = frozenset()
-    libraries: ClassVar[tuple[str, ...]] = ("numpy",)
-    uses: ClassVar[tuple[str, ...]] = ()
-    lacking: ClassVar[tuple[str, str]] = ("", "")
+    name: str
+    title: str
+    order: int = 100
+    aliases: tuple[str, ...] = ()
+    needs: frozenset[Need] = frozenset()
+    reads: str = ""
+    folder: str = ""
+    files: tuple[str, ...] = ()
+    build_settings: frozenset[str] = frozenset()
+    libraries: tuple[str, ...] = ("numpy",)
+    uses: tuple[str, ...] = ()
+    lacking: tuple[str, str] = ("", "")
 
     @property
     def place(self) -> str:

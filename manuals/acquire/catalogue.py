@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from manuals.model.sections import SOURCES
-from manuals.model.years import USSG_EDITIONS
+from manuals.model.source import SOURCES
 from tam.errors import FetchError
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
@@ -81,11 +80,11 @@ def files_of(name: str, catalogue: tuple[CatalogueFile, ...]) -> tuple[Catalogue
     if not years:
         names = ", ".join(sorted({file.corpus for file in catalogue}))
         raise FetchError(f"{name!r} is not in the catalogue: give one of {names}, then /YEAR")
-    if corpus == "ussg" and year.isdigit() and int(year) not in USSG_EDITIONS:
-        before = [known for known in USSG_EDITIONS if known < int(year)]
-        if before:
-            raise FetchError(
-                f"there is no Guidelines Manual of {year}: the one of {max(before)} stayed in "
-                f"force; fetch ussg/{max(before)}"
-            )
+    official = SOURCES[corpus].official_years if corpus in SOURCES and year.isdigit() else ()
+    before = [known for known in official if known < int(year)]
+    if before and int(year) not in official:
+        raise FetchError(
+            f"there is no {SOURCES[corpus].short} of {year}: the one of {max(before)} stayed in "
+            f"force; fetch {corpus}/{max(before)}"
+        )
     raise FetchError(f"{name!r} is not in the catalogue: {corpus} has {', '.join(map(str, years))}")

@@ -18,6 +18,7 @@ from manuals.acquire.catalogue import CatalogueFile, files_of, load_catalogue
 from manuals.acquire.download import download
 from manuals.library.discover import discover
 from manuals.library.recognise import recognise
+from manuals.model.section_id import edition_name
 from tam.errors import FetchError, ManualError
 from tam.files import replacing_folder
 
@@ -119,7 +120,7 @@ def _holds(target: Path, files: Sequence[CatalogueFile]) -> bool:
     if not target.is_dir():
         return False
     here = {edition.name for edition in discover(target).editions}
-    return {f"{source}/{file.year}" for file in files for source in file.gives} <= here
+    return {edition_name(source, file.year) for file in files for source in file.gives} <= here
 
 
 def _refuse_other_files(target: Path, name: str) -> None:

@@ -23,7 +23,7 @@ CODE_KINDS = frozenset({"category", "subcategory", "code"})
 #: "7th characters D and S do not apply to codes in category S06 with 6th character 7 - ..., or 8"
 _EXCEPTION = re.compile(
     r"7th characters? (?P<characters>[0-9A-Z](?:(?:, | and | or |, and |, or )[0-9A-Z])*) "
-    r"do(?:es)? not apply to codes in (?:sub)?category (?P<code>[A-Z]\d\w(?:\.\w+)?)-? "
+    r"do(?:es)? not apply to codes in (?:sub)?category (?P<code>[A-Z]\w\w(?:\.\w+)?)-? "
     r"with (?P<place>[4-6])th characters? (?P<values>[^.]*)"
 )
 _ALONE = re.compile(r"(?<![\w-])[0-9A-Z](?!\w)")

@@ -6,8 +6,9 @@ import re
 
 from tam.errors import BadReference
 
-# Three characters name the category: a letter, a digit, and a digit or (C4A, C7B, Z3A) a letter.
-CATEGORY = r"[A-Z][0-9][0-9AB]"
+# Three characters name the category: a letter, a digit, and a digit or (C4A, C7B, Z3A) a letter;
+# from FY 2026 also a letter, A and a digit (QA0). Any two letters would read PM2.5 as a code.
+CATEGORY = r"[A-Z](?:[0-9][0-9AB]|A[0-9])"
 _CODE = re.compile(rf"({CATEGORY})(?:\.?([0-9A-Z]{{1,4}}))?(?:\.?-)?\.?", re.IGNORECASE)
 
 

@@ -16,7 +16,8 @@ from lxml import etree
 from manuals.icd10cm.codes import is_code, normalise_code
 from manuals.icd10cm.outline import TextOutline
 from manuals.icd10cm.tabular import full_text, squeeze
-from manuals.model.sections import SOURCE_TITLES, Edition, Manual, Ref
+from manuals.model.sections import Edition, Manual, Ref
+from manuals.model.source import SOURCES
 from manuals.model.xmlsafe import parse_xml
 
 UNTITLED = "(untitled)"
@@ -42,7 +43,7 @@ def parse_index(paths: Sequence[Path], edition: Edition) -> Manual:
     title = ""
     for path in paths:
         root = parse_xml(path)
-        title = title or squeeze(root.findtext("title")) or SOURCE_TITLES[edition.source]
+        title = title or squeeze(root.findtext("title")) or SOURCES[edition.source].title
         heads = {
             head.get("col", ""): full_text(head) for head in root.iterfind("indexHeading/head")
         }

@@ -15,7 +15,8 @@ from pathlib import Path
 from lxml import etree
 
 from manuals.icd10cm.outline import TextOutline
-from manuals.model.sections import SOURCE_TITLES, Edition, Manual, Note, Section
+from manuals.model.sections import Edition, Manual, Note, Section
+from manuals.model.source import SOURCES
 from manuals.model.xmlsafe import parse_xml
 
 INTRODUCTION = "Introduction"
@@ -99,7 +100,7 @@ def parse_tabular(paths: Sequence[Path], edition: Edition) -> Manual:
             _introduction(outline, introduction)
         for number, chapter in enumerate(root.findall("chapter"), 1):
             _chapter(outline, chapter, number)
-    return outline.manual({"title": title or SOURCE_TITLES[edition.source]})
+    return outline.manual({"title": title or SOURCES[edition.source].title})
 
 
 def _introduction(outline: TextOutline, introduction: etree._Element) -> None:

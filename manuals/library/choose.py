@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manuals.library.editions import Library, load_library, open_manuals, parsed_editions
-from manuals.library.locate import DATA, SAMPLE, is_filled
+from manuals.library.locate import DATA, SAMPLE, is_filled, shown
 
 #: environment variable with a folder of manuals
 VARIABLE = "TAM_MANUALS"
@@ -33,7 +33,7 @@ def choose_library(
     """The editions to look things up in.
 
     In this order: ``given``; the folder in ``TAM_MANUALS``; the parsed editions in built indexes
-    (``indexes/*/manuals``, no parsing needed); ``manuals/data``; the bundled sample. Raises as
+    (``indexes/*/manuals``, no parsing needed); fetched ones (``locate.DATA``); the bundled sample. Raises as
     ``open_manuals``.
     """
     named = given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
@@ -43,7 +43,7 @@ def choose_library(
     if parsed:
         return Chosen(load_library(*parsed), f"{indexes}/*/manuals")
     if is_filled(data):
-        return Chosen(open_manuals(data, strict), "manuals/data")
+        return Chosen(open_manuals(data, strict), shown(data))
     return Chosen(
         open_manuals(sample, strict),
         "manuals/sample",

@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from manuals.library.recognise import PrintedEdition, Recognised, recognise
-from manuals.model.sections import SOURCE_TITLES, SOURCES, Edition, ManualFile
-from manuals.model.years import USSG_EDITIONS, dated
+from manuals.library.recognise import recognise
+from manuals.model.official_file import PrintedEdition, Recognised
+from manuals.model.section_id import edition_name
+from manuals.model.sections import Edition, ManualFile
+from manuals.model.source import SOURCES, Source, edition_title
+from manuals.model.years import dated
 from tam.errors import BadOption, EditionConflict, ManualError, one_line
 from tam.files import sha256_file
 
@@ -26,8 +29,6 @@ from tam.files import sha256_file
 LARGEST = 200 * 1024 * 1024
 
 Level = Literal["error", "warning", "note"]
-
-_PART_ORDER = ("I", "II", "III", "IV", "V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,21 +194,22 @@ def _grouped(
 def _edition(source: str, year: int, group: list[_Candidate], collect: _Collector) -> Edition:
     """One edition of the files that say they are of it."""
     mine = _Collector(collect.strict)
+    name = edition_name(source, year)
     for candidate in group:
         _check_folder(candidate, group, mine)
     whole = [candidate for candidate in group if not candidate.seen.part]
     parts = [candidate for candidate in group if candidate.seen.part]
     if whole:
-        chosen = [_one_of(whole, f"{source}/{year}", mine)]
+        chosen = [_one_of(whole, name, mine)]
         for candidate in parts:
             mine.add(
                 "note",
-                f"{candidate.file.path}: Part {candidate.seen.part} of {source}/{year}, left out "
+                f"{candidate.file.path}: Part {candidate.seen.part} of {name}, left out "
                 f"because {chosen[0].file.path} is the whole",
             )
     else:
-        chosen = _parts(parts, f"{source}/{year}", mine)
-    lacking = _incomplete(f"{source}/{year}", chosen)
+        chosen = _parts(parts, SOURCES[source].parts, name, mine)
+    lacking = _incomplete(SOURCES[source], name, chosen)
     for line in lacking:
         collect.add("note", line)
     collect.findings.extend(mine.findings)
@@ -223,11 +225,6 @@ def _edition(source: str, year: int, group: list[_Candidate], collect: _Collecto
     )
 
 
-def edition_title(source: str, year: int) -> str:
-    """``ICD-10-CM Tabular List, FY 2025``; ``Sentencing Guidelines Manual, 2025``."""
-    return f"{SOURCE_TITLES[source]}, {'FY ' if SOURCES[source] == 'icd' else ''}{year}"
-
-
 def _check_folder(candidate: _Candidate, group: list[_Candidate], collect: _Collector) -> None:
     seen, said = candidate.seen, candidate.folder_year
     if said is None or said == seen.year:
@@ -236,7 +233,8 @@ def _check_folder(candidate: _Candidate, group: list[_Candidate], collect: _Coll
         other.file.sha256 == candidate.file.sha256 and other.folder_year == seen.year
         for other in group
     )
-    if seen.source == "ussg" and seen.year < said and said not in USSG_EDITIONS and twin:
+    official = SOURCES[seen.source].official_years
+    if official and seen.year < said and said not in official and twin:
         # The bundle repeats the manual that was in force in a year without one of its own.
         collect.add(
             "note",
@@ -266,24 +264,26 @@ def _one_of(group: list[_Candidate], name: str, collect: _Collector) -> _Candida
     return chosen
 
 
-def _parts(group: list[_Candidate], name: str, collect: _Collector) -> list[_Candidate]:
+def _parts(
+    group: list[_Candidate], order: Sequence[str], name: str, collect: _Collector
+) -> list[_Candidate]:
     """One file for each part, in the order of the parts."""
+
+    def rank(part: str) -> tuple[int, str]:
+        number = part.split(",")[0]
+        return (order.index(number) if number in order else len(order), part)
+
     by_part: dict[str, list[_Candidate]] = {}
     for candidate in group:
         by_part.setdefault(candidate.seen.part, []).append(candidate)
     return [
-        _one_of(by_part[part], f"{name} Part {part}", collect)
-        for part in sorted(by_part, key=_part_rank)
+        _one_of(by_part[part], f"{name} Part {part}", collect) for part in sorted(by_part, key=rank)
     ]
 
 
-def _part_rank(part: str) -> tuple[int, str]:
-    number = part.split(",")[0]
-    return (_PART_ORDER.index(number) if number in _PART_ORDER else len(_PART_ORDER), part)
-
-
-def _incomplete(name: str, chosen: list[_Candidate]) -> tuple[str, ...]:
+def _incomplete(source: Source, name: str, chosen: list[_Candidate]) -> tuple[str, ...]:
     parts = [candidate.seen.part for candidate in chosen if candidate.seen.part]
-    if not parts or set(_PART_ORDER) <= set(parts):
+    if not parts or set(source.parts) <= set(parts):
         return ()
-    return (f"{name}: only Part {', '.join(parts)} of Title 18 is here; fetch {name} for all",)
+    of = source.short or source.title
+    return (f"{name}: only Part {', '.join(parts)} of {of} is here; fetch {name} for all",)

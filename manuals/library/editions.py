@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from manuals.icd10cm.code_view import CodeView
 from manuals.library.discover import discover
-from manuals.library.lookup import (
-    NEAREST,
-    Match,
-    code_view,
-    joint_head,
-    keys_of,
-    match_reference,
-    nearest_in,
-    why_no_code,
-)
+from manuals.library.lookup import match_reference, nearest_in, with_nearest
 from manuals.library.store import collector_paused, load_edition, load_manual
 from manuals.model.keys import Reference, parse_reference
-from manuals.model.sections import SOURCES, Edition, Manual, Section
-from tam.errors import BadOption, ManualError, UnknownKey, UnknownYear
-
-#: source -> (module, function) that parses its files
-PARSERS: dict[str, tuple[str, str]] = {
-    "guidelines": ("manuals.icd10cm.guidelines", "parse_guidelines"),
-    "tabular": ("manuals.icd10cm.tabular", "parse_tabular"),
-    "index": ("manuals.icd10cm.index", "parse_index"),
-    "eindex": ("manuals.icd10cm.index", "parse_index"),
-    "drugs": ("manuals.icd10cm.index", "parse_index"),
-    "neoplasm": ("manuals.icd10cm.index", "parse_index"),
-    "title18": ("manuals.uscode.title18", "parse_title18"),
-    "ussg": ("manuals.ussg.manual", "parse_ussg"),
-}
+from manuals.model.sections import Edition, Manual, Section
+from manuals.model.source import SOURCES, Match, check_source, sources_of
+from tam.errors import ManualError, UnknownKey, UnknownYear
 
 
 @dataclass(frozen=True)
@@ -91,8 +70,7 @@ class Library:
 
     def edition(self, source: str, year: int) -> Edition:
         """The edition's record. Raises ``BadOption`` or ``UnknownYear``."""
-        if source not in SOURCES:
-            raise BadOption(f"no source {source!r}; sources are {', '.join(SOURCES)}")
+        check_source(source)
         for edition in self.editions:
             if edition.source == source and edition.year == year:
                 return edition
@@ -142,15 +120,16 @@ class Library:
         if best is None:
             raise self._unknown(reference, pairs, year)
         manual = best.manual
+        source_of = SOURCES[manual.source]
         others = [other for other in self.years(manual.source) if other != manual.year]
         return Found(
             manual=manual,
             section=best.sections[0],
             reference=reference,
-            asked=keys_of(reference, manual.source)[0],
+            asked=source_of.keys(reference)[0],
             exact=best.depth == 0,
             also=best.sections[1:],
-            code=code_view(manual, reference),
+            code=source_of.code_view and source_of.code_view(manual, reference),
             latest=year is None and bool(others),
             other_years=tuple(others),
         )
@@ -159,15 +138,11 @@ class Library:
         self, reference: Reference, year: int | None, source: str | None
     ) -> list[Edition]:
         """The editions to look in, newest first, sources in their order."""
-        # A statute of another title has its place in Appendix A only.
-        sources = (source,) if source else reference.sources or ("ussg",)
-        for name in sources:
-            if name not in SOURCES:
-                raise BadOption(f"no source {name!r}; sources are {', '.join(SOURCES)}")
+        sources = (check_source(source),) if source else sources_of(reference)
         own = [edition for edition in self.editions if edition.source in sources]
         chosen = [edition for edition in own if year is None or edition.year == year]
         if not chosen:
-            asked_for = " or ".join(sources)
+            asked_for = " or ".join(sources) or f"a manual with {reference.full_key}"
             here = ", ".join(edition.name for edition in own) or "none"
             raise UnknownYear(
                 f"no edition of {asked_for}{f' of {year}' if year is not None else ''} is here; "
@@ -181,7 +156,8 @@ class Library:
     def _unknown(
         self, reference: Reference, tried: Sequence[Edition], year: int | None
     ) -> UnknownKey:
-        key = keys_of(reference, tried[0].source)[0]
+        source = SOURCES[tried[0].source]
+        key = source.keys(reference)[0]
         sources = {edition.source for edition in tried}
         years = sorted(
             {
@@ -195,17 +171,12 @@ class Library:
         )
         where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
         line = f"{key!r} is not in {where}"
-        manual = self._parsed(tried[0])
-        if reference.kind == "code" and manual.source == "tabular":
-            line, near = why_no_code(manual, key)
+        newest = {edition.source: edition for edition in reversed(tried)}
+        near = nearest_in(key, map(self._parsed, newest.values()))
+        if source.why_absent is None:
+            line = with_nearest(line, near)
         else:
-            newest = {edition.source: edition for edition in reversed(tried)}
-            near = nearest_in(key, map(self._parsed, newest.values()))
-            head = joint_head(manual, reference.key) if manual.source == "ussg" else None
-            if head is not None:
-                near = tuple(dict.fromkeys((head.key, *near)))[:NEAREST]
-                line += f": {head.heading} stands there"
-            line += f"; nearest: {', '.join(near)}" if near else ""
+            line, near = source.why_absent(self._parsed(tried[0]), reference, line, near)
         if years:
             line += f"; it is in {', '.join(map(str, years))}: give one of these years"
         return UnknownKey(line, nearest=near, years=years)
@@ -221,9 +192,9 @@ def open_manuals(folder: Path | str, strict: bool = False) -> Library:
     found = discover(folder, strict)
     if not found.editions:
         reason = f" ({found.problems[0]})" if found.problems else ""
+        *some, last = dict.fromkeys(source.files for source in SOURCES.values())
         raise ManualError(
-            f"{folder}: no manual found{reason}; give a folder with ICD-10-CM XML or guidelines, "
-            f"Title 18 HTML or Guidelines Manual PDFs"
+            f"{folder}: no manual found{reason}; give a folder with {', '.join(some)} or {last}"
         )
 
     def load(edition: Edition) -> Manual:
@@ -234,9 +205,7 @@ def open_manuals(folder: Path | str, strict: bool = False) -> Library:
 
 def parse_edition(edition: Edition, folder: Path) -> Manual:
     """Parse one edition of official files below ``folder``."""
-    module, function = PARSERS[edition.source]
-    parse: Callable[[Sequence[Path], Edition], Manual]
-    parse = getattr(importlib.import_module(module), function)
+    parse = SOURCES[edition.source].parse
     return parse([folder / file.path for file in edition.files], edition)
 
 

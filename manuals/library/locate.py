@@ -5,13 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from platformdirs import user_data_path
+
 from manuals.acquire.fetch import fetch_bundle
 from manuals.library.discover import recognised_files
 from tam.errors import FetchError
 
 HERE = Path(__file__).resolve().parents[1]
-DATA = HERE / "data"
 SAMPLE = HERE / "sample"
+
+
+def data_folder(here: Path = HERE) -> Path:
+    """Where fetched manuals lie: ``manuals/data`` in a checkout, else the user's data folder."""
+    if (here.parent / "pyproject.toml").is_file():
+        return here / "data"
+    return user_data_path("tam", appauthor=False) / "manuals"
+
+
+DATA = data_folder()
+
+
+def shown(folder: Path) -> str:
+    """A folder as messages name it: ``manuals/data`` for that of a checkout."""
+    return "manuals/data" if folder == HERE / "data" else str(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +55,7 @@ def locate_manuals(
     if given is not None:
         return Located(given, given.resolve() == sample.resolve())
     if is_filled(data):
-        return Located(data, False, f"manuals: {data.parent.name}/{data.name}")
+        return Located(data, False, f"manuals: {shown(data)}")
     reason = "offline"
     if not offline:
         try:

@@ -4,55 +4,32 @@ from __future__ import annotations
 
 import bisect
 import difflib
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from manuals.icd10cm.code_view import CodeView, look_up_code
-from manuals.icd10cm.codes import is_code
 from manuals.model.keys import Reference, find_references
+from manuals.model.reference import in_order
 from manuals.model.sections import Manual, Section
-from manuals.ussg.statute_index import PREFIX, StatuteIndex
-from tam.errors import UnknownKey
-
-#: sources whose keys are paths of titles
-INDEX_SOURCES = frozenset({"index", "eindex", "drugs", "neoplasm"})
+from manuals.model.source import SOURCES, Match
 
 #: how many near keys an error names
 NEAREST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Sections of one edition for a reference; ``depth`` 0 when they are exactly what it names."""
-
-    manual: Manual
-    sections: tuple[Section, ...]
-    depth: int
-
-
 def match_reference(manual: Manual, reference: Reference) -> Match | None:
-    """What an edition holds of a reference: the first of its keys that is there.
+    """What an edition holds of a reference, by the rule of its source."""
+    source = SOURCES[manual.source]
+    if source.match is not None:
+        return source.match(manual, reference)
+    return match_keys(manual, source.keys(reference))
 
-    A statute in the Guidelines Manual is looked up among the rows of Appendix A. A section of
-    Title 18 that stands under a joint head (``[§§4084, 4085. Repealed.]``) gives that head.
-    """
-    if manual.source == "ussg" and reference.kind == "statute":
-        return _row_match(manual, reference.key, reference.subdivisions)
-    keys = keys_of(reference, manual.source)
+
+def match_keys(manual: Manual, keys: Iterable[str]) -> Match | None:
+    """The first of the keys that an edition holds."""
     for depth, key in enumerate(keys):
         section = find_section(manual, key)
         if section is not None:
             return Match(manual, (section,), depth)
-    if manual.source == "ussg" and reference.kind == "appendix_a":
-        return _row_match(manual, reference.key.removeprefix(PREFIX), reference.subdivisions)
-    head = joint_head(manual, reference.key) if manual.source == "title18" else None
-    return Match(manual, (head,), len(keys)) if head is not None else None
-
-
-def _row_match(manual: Manual, statute: str, subdivisions: Sequence[str]) -> Match | None:
-    found = StatuteIndex(manual).rows(statute, subdivisions)
-    return Match(manual, found.rows, 0 if found.exact else 1) if found.rows else None
+    return None
 
 
 def joint_head(manual: Manual, key: str) -> Section | None:
@@ -61,37 +38,25 @@ def joint_head(manual: Manual, key: str) -> Section | None:
     ``18 U.S.C. § 4085`` stands in ``18 U.S.C. §§ 4084, 4085``, ``§5K2.3`` in the deleted
     ``§§5K2.0-5K2.24``.
     """
-    number = _in_order(key)
+    number = in_order(key)
     for section in manual.sections:
         if "§§" not in section.citation or section.kind in ("notes", "note", "statute"):
             continue
         for reference in find_references(section.citation):
             last = reference.through or reference.key
-            if _in_order(reference.key) <= number <= _in_order(last):
+            if in_order(reference.key) <= number <= in_order(last):
                 return section
     return None
-
-
-def _in_order(key: str) -> tuple[tuple[int, str], ...]:
-    """A section's number as something to compare: 9 before 10, 3 before 3A."""
-    parts = re.findall(r"\d+|[A-Za-z]+", key)
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
 
 
 def find_section(manual: Manual, key: str) -> Section | None:
     """The section with the key.
 
-    A code with a seventh character is found at its stem, and an index title in any case of its
-    letters, or by what stands before its comma (``Diabetes`` for ``Diabetes, diabetic``) where
-    only one section begins so.
+    A path of titles is found in any case of its letters, or by what stands before a title's comma
+    (``Diabetes`` for ``Diabetes, diabetic``) where only one section begins so.
     """
     section = manual.by_key.get(key)
-    if section is None and manual.source == "tabular" and is_code(key):
-        try:
-            return look_up_code(manual, key).section
-        except UnknownKey:
-            return None
-    if section is None and manual.source in INDEX_SOURCES:
+    if section is None and SOURCES[manual.source].path_keys:
         folded = key.casefold()
         same = next((s for s in manual.sections if s.key.casefold() == folded), None)
         short = [] if same is not None else _by_short_titles(manual, folded)
@@ -116,6 +81,11 @@ def _is_short_for(words: str, title: str) -> bool:
     return words in (title, title.removesuffix(" nec"), title.partition(", ")[0])
 
 
+def with_nearest(line: str, near: Iterable[str]) -> str:
+    """A message with the nearest keys at its end, if there are any."""
+    return f"{line}; nearest: {', '.join(near)}" if near else line
+
+
 def nearest_in(key: str, manuals: Iterable[Manual]) -> tuple[str, ...]:
     """The nearest keys in several manuals together, best first."""
     near = {other for manual in manuals for other in nearest_keys(key, manual)}
@@ -130,7 +100,7 @@ def nearest_keys(key: str, manual: Manual, count: int = NEAREST) -> tuple[str, .
         near = [child.key for child in manual.children(above)]
     else:
         near = _neighbours(key, manual)
-        if manual.source in INDEX_SOURCES:
+        if SOURCES[manual.source].path_keys:
             terms: dict[str, str] = {}
             for other in manual.by_key:
                 if " > " not in other:
@@ -160,25 +130,3 @@ def _neighbours(key: str, manual: Manual, width: int = 60) -> list[str]:
     keys = sorted(near, key=lambda other: (other.casefold(), other))
     at = bisect.bisect_left(keys, key.casefold(), key=str.casefold)
     return keys[max(at - width, 0) : at + width]
-
-
-def keys_of(reference: Reference, source: str) -> tuple[str, ...]:
-    """The keys to try in a source's editions, from what was named upwards."""
-    if source == "ussg":
-        return (reference.appendix_key, *reference.candidates[1:])
-    return reference.candidates
-
-
-def code_view(manual: Manual, reference: Reference) -> CodeView | None:
-    if manual.source != "tabular" or reference.kind != "code":
-        return None
-    return look_up_code(manual, reference.full_key)
-
-
-def why_no_code(manual: Manual, key: str) -> tuple[str, tuple[str, ...]]:
-    """What the Tabular List has to say on a code that it does not hold, and codes near it."""
-    try:
-        look_up_code(manual, key)
-    except UnknownKey as error:
-        return str(error), error.nearest or nearest_keys(key, manual)
-    return f"{manual.edition.name} has no section of its own for {key}", (key,)

@@ -78,8 +78,8 @@ class SectionTree:
             node.end = end
             node.last_page = page
 
-    def sections(self, edition: Edition) -> tuple[Section, ...]:
-        """All sections in document order."""
+    def sections(self, edition: Edition, paged: bool = True) -> tuple[Section, ...]:
+        """All sections in document order; ``paged`` says whether their pages mean anything."""
         sections: list[Section] = []
         paths: dict[int, tuple[str, ...]] = {}
         for node in self._nodes:
@@ -95,7 +95,7 @@ class SectionTree:
                 parent=node.parent.key if node.parent else None,
                 path=above,
                 span=(node.start, max(node.end, node.start)),
-                pages=(node.first_page, max(node.last_page, node.first_page)),
+                pages=(node.first_page, max(node.last_page, node.first_page)) if paged else None,
                 notes=tuple(node.notes),
                 refs=tuple(node.refs),
                 version=node.version,

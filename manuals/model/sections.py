@@ -12,40 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from types import MappingProxyType
 from typing import Literal
 
+from manuals.model.section_id import edition_name
 from tam.errors import UnknownKey
 
-Corpus = Literal["icd", "legal"]
 View = Literal["text", "raw"]
-
-#: source -> corpus, in the order in which reports list them and indexes sort their rows
-SOURCES: Mapping[str, Corpus] = MappingProxyType(
-    {
-        "guidelines": "icd",
-        "tabular": "icd",
-        "index": "icd",
-        "eindex": "icd",
-        "drugs": "icd",
-        "neoplasm": "icd",
-        "title18": "legal",
-        "ussg": "legal",
-    }
-)
-
-SOURCE_TITLES: Mapping[str, str] = MappingProxyType(
-    {
-        "guidelines": "ICD-10-CM Official Guidelines",
-        "tabular": "ICD-10-CM Tabular List",
-        "index": "ICD-10-CM Alphabetic Index",
-        "eindex": "ICD-10-CM External Cause Index",
-        "drugs": "ICD-10-CM Table of Drugs and Chemicals",
-        "neoplasm": "ICD-10-CM Neoplasm Table",
-        "title18": "United States Code, Title 18",
-        "ussg": "Sentencing Guidelines Manual",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +48,9 @@ class Edition:
     problems: tuple[str, ...] = ()
 
     @property
-    def corpus(self) -> Corpus:
-        return SOURCES[self.source]
-
-    @property
     def name(self) -> str:
         """``tabular/2025``: how commands and messages name the edition."""
-        return f"{self.source}/{self.year}"
+        return edition_name(self.source, self.year)
 
 
 @dataclass(frozen=True, slots=True)

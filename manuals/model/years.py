@@ -1,13 +1,4 @@
-"""The dates between which an edition applies, and the edition that is in force on a day.
-
-- **ICD-10-CM**, all six sources: a fiscal year, 1 October of the year before to 30 September
-  (the guidelines' title page states it). An update within the year (April) has the same year.
-- **Sentencing Guidelines**: from the date of the title page (1 November) until the day before the
-  next edition took effect. Editions are not annual: ``USSG_EDITIONS`` lists the official ones,
-  so that 2016 ends in 2018, and 2021 in 2023, whether or not the next one is in the folder.
-- **Title 18**: an edition states the law as of its ``currentthrough`` date and is the best that
-  is here for the days since the edition before it was current; the first one for a year.
-"""
+"""Years as people write them, the dates between which editions apply, and which one is in force."""
 
 from __future__ import annotations
 
@@ -17,10 +8,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from manuals.model.sections import Edition
-from tam.errors import UnknownYear
-
-#: editions of the Guidelines Manual since 2001 (ussc.gov, Guidelines Manual Archive)
-USSG_EDITIONS = (*range(2001, 2017), 2018, 2021, 2023, 2024, 2025)
+from manuals.model.source import SOURCES
+from tam.errors import BadOption, UnknownYear
 
 DAY = timedelta(days=1)
 
@@ -53,61 +42,35 @@ def compact_date(text: str) -> date | None:
         return None
 
 
-def fiscal_year(year: int) -> tuple[date, date]:
-    """First and last day of a United States federal fiscal year."""
-    return date(year - 1, 10, 1), date(year, 9, 30)
+def fiscal_year(edition: Edition, siblings: Sequence[Edition] = ()) -> tuple[date, date]:
+    """First and last day of an edition's United States federal fiscal year."""
+    return date(edition.year - 1, 10, 1), date(edition.year, 9, 30)
 
 
 def dated(editions: Iterable[Edition]) -> tuple[Edition, ...]:
-    """The editions with their dates in force, each seen beside the others of its source."""
+    """The editions with their dates in force, each seen beside all of its source."""
     editions = tuple(editions)
-    return tuple(_dated(edition, editions) for edition in editions)
-
-
-def _dated(edition: Edition, editions: Sequence[Edition]) -> Edition:
-    begin, end = _dates(edition, [other for other in editions if other.source == edition.source])
-    return replace(edition, effective_from=begin, effective_to=end)
-
-
-def _dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date | None]:
-    if edition.source == "ussg":
-        return _ussg_dates(edition, {other.year for other in siblings})
-    if edition.source == "title18":
-        return _title18_dates(edition, siblings)
-    return fiscal_year(edition.year)
-
-
-def _ussg_dates(edition: Edition, here: set[int]) -> tuple[date, date | None]:
-    begin = long_date(edition.release) or date(edition.year, 11, 1)
-    later = [year for year in {*USSG_EDITIONS, *here} if year > edition.year]
-    return begin, date(min(later), 11, 1) - DAY if later else None
-
-
-def _title18_dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date]:
-    end = _current_through(edition)
-    before = [day for day in map(_current_through, siblings) if day < end]
-    # 29 February has no counterpart a year before; 365 days are near enough for a first edition.
-    return (max(before) if before else end - timedelta(days=365)) + DAY, end
-
-
-def _current_through(edition: Edition) -> date:
-    return compact_date(edition.release) or date(edition.year, 12, 31)
+    found = []
+    for edition in editions:
+        siblings = [other for other in editions if other.source == edition.source]
+        begin, end = SOURCES[edition.source].dates(edition, siblings)
+        found.append(replace(edition, effective_from=begin, effective_to=end))
+    return tuple(found)
 
 
 def edition_in_force(editions: Iterable[Edition], source: str, day: date) -> Edition:
-    """The edition of ``source`` that applies on ``day``.
+    """The edition of ``source`` that applies on ``day``: the first whose dates hold it.
 
-    ICD-10-CM and the Sentencing Guidelines: the edition whose dates hold the day. Title 18: the
-    earliest edition that is current through that day or later; after the last one's
-    ``currentthrough``, the last. Raises ``UnknownYear`` when no edition here applies: the day
-    lies before the first, or in the time of an edition that is not here.
+    After the last one's end that edition, where the source says that it goes on. Raises
+    ``UnknownYear`` when no edition here applies: the day lies before the first, or in the time of
+    an edition that is not here.
     """
     own = sorted((e for e in editions if e.source == source), key=lambda e: e.effective_from)
     for edition in own:
         until = edition.effective_to
         if edition.effective_from <= day and (until is None or day <= until):
             return edition
-    if source == "title18" and own and day > own[-1].effective_from:
+    if own and SOURCES[source].last_goes_on and day > own[-1].effective_from:
         return own[-1]
     here = ", ".join(f"{e.year} ({dates_in_force(e)})" for e in own) or "none"
     raise UnknownYear(
@@ -120,3 +83,31 @@ def dates_in_force(edition: Edition) -> str:
     if edition.effective_to is None:
         return f"from {edition.effective_from.isoformat()}"
     return f"{edition.effective_from.isoformat()} to {edition.effective_to.isoformat()}"
+
+
+def parse_years(text: str) -> tuple[int, ...]:
+    """The years that a text names, ascending: ``2025``, ``2021-2023``, ``2016, 2021-2023``.
+
+    A range has both its ends. Raises ``BadOption``.
+    """
+    years: set[int] = set()
+    for part in text.replace("–", "-").split(","):
+        ends = [end.strip() for end in part.split("-")]
+        if not (1 <= len(ends) <= 2 and all(len(end) == 4 and end.isdecimal() for end in ends)):
+            raise BadOption(f"year {text!r} is not a year or a range; write 2025 or 2021-2023")
+        low, high = int(ends[0]), int(ends[-1])
+        if low > high:
+            raise BadOption(f"years {low}-{high}: the range ends before it begins; turn it round")
+        years.update(range(low, high + 1))
+    return tuple(sorted(years))
+
+
+def format_years(years: Iterable[int]) -> str:
+    """``(2021, 2022, 2023, 2025)`` -> ``2021-2023, 2025``."""
+    runs: list[list[int]] = []
+    for year in years:
+        if runs and year == runs[-1][-1] + 1:
+            runs[-1].append(year)
+        else:
+            runs.append([year])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

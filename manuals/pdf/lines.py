@@ -72,31 +72,35 @@ class Line:
 
 
 @contextmanager
-def open_pdf(path: Path) -> Iterator[Any]:
-    """The document; ``DamagedFile`` for what is no whole, readable PDF."""
+def open_pdf(path: Path, name: str = "") -> Iterator[Any]:
+    """The document; ``DamagedFile``, naming it ``name``, for what is no whole, readable PDF."""
+    name = name or str(path)
     data = path.read_bytes()
-    head = data[:1024].lstrip()
     if b"%PDF-" not in data[:1024]:
-        if head[:1] == b"<":
+        if data[:1024].lstrip()[:1] == b"<":
             raise DamagedFile(
-                f"{path}: a web page saved under a PDF's name (an error page of the server?); "
+                f"{name}: a web page saved under a PDF's name (an error page of the server?); "
                 f"download the file again"
             )
-        raise DamagedFile(f"{path}: not a PDF (no %PDF header); download the file again")
+        raise DamagedFile(f"{name}: not a PDF (no %PDF header); download the file again")
     if b"%%EOF" not in data[-2048:]:
-        raise DamagedFile(f"{path}: truncated PDF (no end mark); download the file again")
+        raise DamagedFile(f"{name}: truncated PDF, cut off (no end mark); download the file again")
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD or "assword" in str(error):
-            raise DamagedFile(
-                f"{path}: encrypted PDF; save a copy without a password and use that"
-            ) from error
-        raise DamagedFile(f"{path}: damaged PDF ({error}); download the file again") from error
+        raise _unreadable(name, error) from error
     try:
         yield document
+    except pypdfium2.PdfiumError as error:
+        raise _unreadable(name, error) from error
     finally:
         document.close()
+
+
+def _unreadable(name: str, error: pypdfium2.PdfiumError) -> DamagedFile:
+    if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD or "assword" in str(error):
+        return DamagedFile(f"{name}: encrypted PDF; save it without a password")
+    return DamagedFile(f"{name}: damaged PDF, it cannot be read ({error}); download the file again")
 
 
 def page_count(path: Path) -> int:

@@ -10,8 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import itemgetter
+from typing import Any
 
 from manuals.model.reference import Reference
+from manuals.uscode import laws
 
 DASH = r"[-‐‑‒–—−]"
 #: subdivisions in parentheses: a number, one or two letters, a roman numeral, `(A-1)`
@@ -19,43 +22,55 @@ SUB = rf"\((?:\d{{1,3}}|[A-Za-z]{{1,2}}|[ivxlIVXL]{{1,8}})(?:{DASH}\d)?\)"
 SUBS = re.compile(rf"(?:\s?{SUB})(?:{SUB})*")
 _SUB_NAME = re.compile(r"\(([^)]+)\)")
 
-_SIGN = r"§\s?§?|\bsections?|\bsecs?\.?"
-_USC = re.compile(
-    r"(?<![\w.$§–-])(?P<title>\d{1,2})\s*U\.?\s?S\.?\s?"
-    r"(?:C\.?\s?[AS]\.|CA|C\.|C|Code(?:\s+Annotated)?)(?P<app>,?\s*App\.?)?,?\s*"
-    rf"(?P<sign>{_SIGN}|)\s*(?=\d)",
+_SIGN = r"(?:Â?§\s?){1,2}|\bsections?|\bsecs?\.?"
+_TITLED = re.compile(
+    r"(?:\btitle\s+)?(?<![\w.$§–-])(?P<title>\d{1,2})(?:,|,?\s+of\s+the\b)?\s*"
+    r"(?P<before>App(?:endix|\.)?\s*)?(?:U\.?\s?S\.?\s?(?:C\.?\s?[AS]\.|C[AS]|C\.|C|Code)|"
+    r"United\s+States\s+Code)(?:\s+Annotated)?(?P<app>,?\s*App(?:endix|\.)?)?,?\s*"
+    rf"(?:at\s+)?(?P<sign>{_SIGN}|)\s*(?=\d)",
     re.IGNORECASE,
 )
-_TITLE_FIRST = re.compile(
-    r"\btitle\s+(?P<title>\d{1,2}),?\s+(?:of\s+the\s+)?(?:United\s+States\s+Code|U\.?S\.?\s?"
-    rf"(?:Code|C\.?))(?:\s+Annotated)?,?\s*(?:at\s+)?(?P<sign>{_SIGN})\s*(?=\d)",
-    re.IGNORECASE,
-)
+_TWO_TITLES = re.compile(r"\btitles\s+[\d,\s]{1,12}(?:and|&)\s*$", re.IGNORECASE)
 _SECTION = re.compile(rf"(?<![\w§])(?P<sign>{_SIGN})\s*(?=\d)", re.IGNORECASE)
-_OF_TITLE = re.compile(r",?\s+of\s+(?:this\s+title|title\s+(?P<title>\d{1,2})\b)", re.IGNORECASE)
-_OF_OTHER = re.compile(r"\s*,?\s+(?:of|to)\s+(?:the|that|such|Pub|an?|chapter|appendix)\b", re.I)
-_BARE = re.compile(r"(?<![\w.$§–-])(?=\d{2,4}[A-Za-z]?\((?:[a-z]|\d{1,2})\))")
-#: what looks like a bare section of Title 18 in everyday words: retirement plans, charities
-_NOT_STATUTES = re.compile(r"401\(k\)|403\(b\)|457\(b\)|501\(c\)|529\(")
-_OTHER_LAW = re.compile(r"(?:Pub\.?\s?L\.?[^;]{0,40}|\bRules?\s+|\bR\.\s*|\bP\.\s*|Evid\.\s*)$")
+_OF_TITLE = re.compile(
+    r",?\s+(?:(?:of\s+)?title\s+(?P<title>\d{1,2})\b|of\s+this\s+title)", re.IGNORECASE
+)
+_BARE = re.compile(r"(?<![\w.$§–-])(?=(?:16|\d{3,4}[A-Za-z]?)\((?:[a-z]|\d{1,2})\))")
 
-_NUMBER = re.compile(r"(?P<digits>\d{1,5})(?P<letters>[A-Za-z]{0,3})(?![A-Za-z0-9])(?!\s+ed\b)")
+_NUMBER = re.compile(
+    r"(?P<digits>\d{1,5})(?P<letters>(?:(?!and\b|or\b)[A-Za-z]{1,3})?)"
+    r"(?!(?!and\b|or\b)[A-Za-z0-9])(?!\s+ed\b)"
+)
 _NUMBER_TAIL = re.compile(
     rf"{DASH}\s?(?P<digits>\d{{1,5}})(?P<letters>[A-Za-z]{{0,2}})(?![A-Za-z0-9])"
 )
 _JOINT = re.compile(
-    rf"\s*(?P<joint>,\s*(?:and|or|&)\b|,|;|\band/or\b|\band\b|\bor\b|&|\bthrough\b|\bto\b|{DASH})\s*"
-    r"(?:as\s+well\s+as\s+)?(?P<sign>§\s?§?\s*|\bsections?\s+|)",
+    rf"\s*(?P<joint>,\s*(?:and|or|&)\b|,|;|\band/or\b|\band\b|\bor\b|&|/|\bthrough\b|\bto\b|{DASH})"
+    r"\s*(?:as\s+well\s+as\s+)?(?P<sign>§\s?§?\s*|\bsections?\s+|)",
     re.IGNORECASE,
 )
 _RANGE = re.compile(rf"through|to|{DASH}", re.IGNORECASE)
 _NOT_A_SECTION = re.compile(
-    r"\s*(?:U\.?\s?S\.?|F\.|S\.\s?Ct|Stat\b|C\.?F\.?R|years?\b|months?\b|days?\b|hours?\b|"
-    r"counts?\b|%|percent\b|levels?\b|points?\b|grams?\b|kilograms?\b|kg\b|persons?\b|times\b|"
-    r"(?:Jan|Feb|March|April|May|June|July|Aug|Sept|Oct|Nov|Dec)\b)|\.\d|,\d{3}(?!\d)",
+    r"\s*(?:U\.?\s?S\.?|United\s+States|App\b|F\.|S\.\s?Ct|Stat\b|C\.?F\.?R|WL\b|years?\b|months?\b|"
+    r"days?\b|hours?\b|counts?\b|%|percent\b|levels?\b|points?\b|grams?\b|kilograms?\b|kg\b|"
+    r"persons?\b|times\b|(?:Jan|Feb|March|April|May|June|July|Aug|Sept|Oct|Nov|Dec)\b)|"
+    r"\.\d|,\d{3}(?!\d)|[:/]\d+-?\d",
     re.IGNORECASE,
 )
+# What may follow a number that stands in a list without a sign of its own.
+_LIST_GOES_ON = re.compile(
+    r"\s*(?:$|[.;:)\]]|,(?!\d)|\((?!\d{4}\))|(?:and|or|&|in|of|for|by|with|on|at|as|because|the)\b)"
+)
+#: sections that one sign names beside the first are no further from it
+_NEAR = 100
 _NOTE = re.compile(r"\s+notes?\b(?!\s+\d)", re.IGNORECASE)
+_ET_SEQ = re.compile(r",?\s+et\.?\s+seqq?\b\.?", re.IGNORECASE)
+#: a section without a title in a new sentence is of the title named last when it is so near
+_CLOSE = 30
+#: what no words around a section name
+_UNNAMED = -2
+#: characters before a section that can name its law
+_BEFORE = 80
 
 # The sections of Title 18 whose letter is printed small (175a, 2332b); all others have capitals.
 _SMALL_LETTERS = frozenset({"175", "706", "711", "2280", "2281", "2332", "3103", "3150"})
@@ -66,6 +81,22 @@ def statute_key(title: int | str, digits: str, letters: str = "", app: bool = Fa
     if int(title) == 18 and not app and len(letters) == 1:
         letters = letters.lower() if digits in _SMALL_LETTERS else letters.upper()
     return f"{int(title)} U.S.C. {'App. ' if app else ''}§ {digits}{letters}"
+
+
+def statute(key: str, names: tuple[str, ...] = (), **fields: Any) -> Reference:
+    """A statute with the manuals that can hold it.
+
+    A section of another title than 18 has its place in the Guidelines Manual only, as a row of
+    Appendix A.
+    """
+    source = "title18" if key.startswith("18 U.S.C. §") else "ussg"
+    return Reference("statute", key, names, sources=(source,), **fields)
+
+
+def number_of(key: str) -> tuple[int, str]:
+    """``15 U.S.C. § 78dd-1`` -> ``(78, "dd-1")``."""
+    found = re.match(r"(\d+)(.*)", key.partition("§ ")[2])
+    return (int(found.group(1)), found.group(2)) if found else (0, "")
 
 
 def names_of(subs: str) -> tuple[str, ...]:
@@ -99,50 +130,44 @@ def take_place(chain: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...
 
 
 def _is_plural(sign: str) -> bool:
-    return "§§" in sign.replace(" ", "") or sign.lower().startswith(("sections", "secs"))
+    return sign.count("§") > 1 or sign.lower().startswith(("sections", "secs"))
 
 
 class _List:
     """One citation's list of members, read from its first number on."""
 
-    def __init__(self, text: str, start: int, pos: int, title: int, sign: str, app: bool) -> None:
-        self.text, self.title, self.app = text, title, app
-        self.plural = _is_plural(sign)
+    def __init__(self, text: str, prefix: re.Match[str], title: int, app: bool = False) -> None:
+        groups = {"before": None, "app": None, "sign": "", **prefix.groupdict()}
+        self.text, self.title = text, title
+        self.app = app or bool(groups["before"] or groups["app"])
+        self.plural = _is_plural(groups["sign"] or "")
         self.found: list[Reference] = []
-        self.end = pos
-        if self._number(start, pos):
+        self.end = prefix.end()
+        if self._number(prefix.start(), prefix.end()):
             while self._next():
                 pass
             note = _NOTE.match(text, self.end)
-            if note is not None and self.found[-1].kind == "statute":
-                self.end = note.end()
-                last = self.found[-1]
-                span = (last.span[0], self.end)
-                self.found[-1] = replace(
-                    last, part="Notes", span=span, text=text[span[0] : span[1]]
-                )
+            if note is not None:
+                self._extend(note.end())
+                self.found[-1] = replace(self.found[-1], part="Notes")
+            more = _ET_SEQ.match(text, self.end)
+            if more is not None:
+                self._extend(more.end())
 
-    def holds(self, start: int, sign: str) -> bool:
-        """Whether a list that begins there with that sign is the rest of this one."""
-        return start < self.end and _is_plural(sign) == self.plural
-
-    def since(self, start: int) -> list[Reference]:
-        """The members from that place on."""
-        return [member for member in self.found if member.span[0] >= start]
-
-    def _emit(self, start: int, end: int, key: str, names: tuple[str, ...]) -> Reference:
-        sources = ("title18",) if self.title == 18 and not self.app else ()
-        reference = Reference(
-            "statute",
-            key,
-            names,
-            sources=sources,
-            span=(start, end),
-            text=self.text[start:end],
-        )
-        self.found.append(reference)
+    def _extend(self, end: int) -> None:
+        """Words that belong to the last member: *note*, *et seq.*, *of title 18*."""
+        start = self.found[-1].span[0]
+        self.found[-1] = replace(self.found[-1], span=(start, end), text=self.text[start:end])
         self.end = end
-        return reference
+
+    def of_title(self, words: re.Match[str]) -> None:
+        """The list goes on with the name of its title."""
+        if self.found:
+            self._extend(words.end())
+
+    def _emit(self, start: int, end: int, key: str, names: tuple[str, ...]) -> None:
+        self.found.append(statute(key, names, span=(start, end), text=self.text[start:end]))
+        self.end = end
 
     def _number(self, start: int, pos: int) -> bool:
         number = _NUMBER.match(self.text, pos)
@@ -150,7 +175,7 @@ class _List:
             return False
         digits, letters, end = number["digits"], number["letters"], number.end()
         tail = _NUMBER_TAIL.match(self.text, end)
-        while tail is not None and self._belongs(digits, letters, tail["digits"]):
+        while tail is not None and self._belongs(digits, letters, tail):
             letters += f"-{tail['digits']}{tail['letters']}"
             end = tail.end()
             tail = _NUMBER_TAIL.match(self.text, end)
@@ -160,11 +185,15 @@ class _List:
         self._emit(start, end, statute_key(self.title, digits, letters, self.app), names)
         return True
 
-    def _belongs(self, digits: str, letters: str, tail: str) -> bool:
-        """Whether ``78dd-1`` is one number; ``876-877`` and all of Title 18 are ranges."""
-        if self.title == 18 and not self.app:
+    def _belongs(self, digits: str, letters: str, tail: re.Match[str]) -> bool:
+        """Whether ``78dd-1`` is one number; ``876-877``, ``78j-78l``, ``1701-06`` are ranges."""
+        if self.title == laws.TITLE_18 and not self.app:
             return False
-        return bool(letters) or int(tail) <= int(digits)
+        short = tail["digits"]
+        number = int(short) if letters or len(short) == 1 else _completed(digits, short)
+        if len(short) == 1:
+            return number <= int(digits)
+        return (number, tail["letters"]) < (int(digits), letters)
 
     def _next(self) -> bool:
         joint = _JOINT.match(self.text, self.end)
@@ -183,6 +212,7 @@ class _List:
             joint.start("sign") if joint["sign"] else start, start
         ):
             return False
+        self.plural = self.plural or _is_plural(joint["sign"].strip())
         if is_range:
             self._close_range(before)
         return True
@@ -196,90 +226,158 @@ class _List:
             return True
         if SUBS.match(self.text, number.end()) and self.text[number.end()] == "(":
             return True
-        # One sign for two sections: only a dash with rising numbers is unmistakable.
-        first = re.search(r"\d+", self.found[-1].key.split("§")[1])
-        return (
-            re.fullmatch(DASH, joint["joint"]) is not None
-            and first is not None
-            and int(number["digits"]) > int(first.group())
-        )
+        first, letters = number_of(self.found[-1].key)
+        second = int(number["digits"])
+        if re.fullmatch(DASH, joint["joint"]):
+            # One sign for two sections: only rising numbers are unmistakable.
+            rising = (second, number["letters"]) > (first, letters)
+            return rising or _completed(str(first), number["digits"]) > first
+        if joint["joint"].lower() in ("to", "through", ";"):
+            return False
+        if joint["joint"] == "," and 1900 < second < 2040 and abs(second - first) > 9:
+            return False  # a year
+        near = abs(second - first) <= _NEAR and second != first
+        goes_on = _LIST_GOES_ON.match(self.text, number.end()) is not None
+        return near or (goes_on and joint["joint"] != "," and (second > 99 or second == 2))
 
     def _close_range(self, before: Reference) -> None:
         last = self.found[-1]
         # 2241-44: the second number leaves out the digits that it shares with the first.
-        first_number = re.search(r"§ (\d+)$", before.key)
-        last_number = re.search(r"§ (\d+)$", last.key)
-        if first_number and last_number:
-            first, short = first_number.group(1), last_number.group(1)
-            if len(short) < len(first) and not before.subdivisions:
-                whole = first[: len(first) - len(short)] + short
-                last = replace(last, key=statute_key(self.title, whole, app=self.app))
+        first_number = re.search(r"§ (\d+)[A-Za-z]?$", before.key)
+        last_number = re.search(r"§ (\d+)([A-Za-z]?)$", last.key)
+        if first_number and last_number and not before.subdivisions:
+            first, (short, letter) = first_number.group(1), last_number.groups()
+            if len(short) < len(first):
+                whole = str(_completed(first, short))
+                last = replace(last, key=statute_key(self.title, whole, letter, self.app))
                 self.found[-1] = last
         self.found[-2] = replace(before, through=last.full_key)
 
 
-def _members(text: str, prefix: re.Match[str], title: int) -> _List:
-    app = "app" in prefix.re.groupindex and prefix["app"] is not None
-    sign = prefix["sign"] if "sign" in prefix.re.groupindex else ""
-    return _List(text, prefix.start(), prefix.end(), title, sign, app)
+def _completed(first: str, short: str) -> int:
+    """``1701``, ``06`` -> 1706: the digits that a short number leaves out are the first one's."""
+    return int(first[: max(len(first) - len(short), 0)] + short)
 
 
-def find_statutes(text: str, title: int = 18, typed: bool = False) -> Iterator[Reference]:
-    """Statutes in a text; may overlap, see ``citations.find_references``.
+def find_statutes(text: str, typed: bool = False) -> Iterator[Reference]:
+    """Statutes in a text, in order.
 
-    ``title`` is what *this title* means. ``typed``: the text is a person's, so that ``§ 924(c)``
-    and ``924(c)`` without a title mean that title too.
+    ``typed``: the text is a person's, so that ``§ 924(c)`` and ``924(c)`` without a title mean the
+    law that was named last, or Title 18 (see ``laws``). Else only sections with a title count.
     """
-    for pattern in (_USC, _TITLE_FIRST):
-        for prefix in pattern.finditer(text):
-            yield from _members(text, prefix, int(prefix["title"])).found
-    yield from _signed(text, title, typed)
-    if typed:
-        yield from _bare(text, title)
+    reader = _Reader(text, typed)
+    patterns = (_TITLED, _SECTION, *((_BARE, laws.NUMBERED_CODE) if typed else ()))
+    prefixes = [
+        (match.start(), place, match)
+        for place, pattern in enumerate(patterns)
+        for match in pattern.finditer(text)
+    ]
+    for start, _, prefix in sorted(prefixes, key=itemgetter(0, 1)):
+        # What stands within a list is a member of it, or of no list.
+        if start >= reader.end:
+            yield from reader.read(prefix)
 
 
-def _signed(text: str, title: int, typed: bool) -> Iterator[Reference]:
-    """The members of lists that begin with a section sign alone."""
-    last: _List | None = None
-    found = False
-    for prefix in _SECTION.finditer(text):
-        start = prefix.start()
-        if last is not None and last.holds(start, prefix["sign"]):
-            # A list within a list: its members are those of the outer one from here on, which
-            # are not read again, or a long list would take the square of its length.
-            if not found and typed and _is_bare(text, start, last.end):
-                found = True
-                yield from last.since(start)
-            continue
-        last = members = _members(text, prefix, title)
-        found = False
+class _Reader:
+    """A text read from its start: the law that was named last, and the sections of each."""
+
+    def __init__(self, text: str, typed: bool) -> None:
+        self.text, self.typed = text, typed
+        self.end = 0
+        self._law: int | None = None
+        self._app = False
+        self._number = 0
+        self._seen: dict[str, int] = {}
+        self._same_sentence = False
+        self._scanned = 0
+
+    def read(self, prefix: re.Match[str]) -> list[Reference]:
+        if prefix.re is laws.NUMBERED_CODE:
+            return self._name(laws.OTHER, prefix.end())
+        if prefix.re is _TITLED:
+            before = self.text[max(0, prefix.start() - _BEFORE) : prefix.start()]
+            title = int(prefix["title"])
+            members = _List(self.text, prefix, title)
+            return self._take(members, laws.OTHER if _TWO_TITLES.search(before) else title)
+        return self._untitled(prefix)
+
+    def _name(self, law: int, end: int, number: int = 0, app: bool = False) -> list[Reference]:
+        """Note that a law was named; no reference comes of that."""
+        self._law, self._number, self._app = law, number, app
+        self._same_sentence, self._scanned = True, end
+        return []
+
+    def _take(self, members: _List, law: int, named: bool = True) -> list[Reference]:
+        """The members as sections of a law; of a law outside the Code none.
+
+        ``named``: the text says which law, so that sections after it can be of the same.
+        """
         if not members.found:
-            continue
-        of_title = _OF_TITLE.match(text, members.end)
-        if of_title is not None:
-            other = int(of_title["title"] or title)
-            found = True
-            yield from members.found if other == title else _members(text, prefix, other).found
-        elif typed and _is_bare(text, start, members.end):
-            found = True
-            yield from members.found
+            return []
+        self.end = max(self.end, members.end)
+        if named:
+            number, _ = number_of(members.found[-1].key)
+            self._name(law, members.end, number, members.app)
+        for member in members.found:
+            self._seen[member.key.partition("§ ")[2]] = law
+        return members.found if law else []
 
+    def _untitled(self, prefix: re.Match[str]) -> list[Reference]:
+        members = _List(self.text, prefix, laws.TITLE_18)
+        if not members.found:
+            return []
+        self.end = max(self.end, members.end)
+        of_title = _OF_TITLE.match(self.text, members.end)
+        if of_title is not None and prefix.re is not _BARE:
+            other = int(of_title["title"] or laws.TITLE_18)
+            if other != laws.TITLE_18:
+                members = _List(self.text, prefix, other)
+            if of_title["title"]:
+                members.of_title(of_title)
+            return self._take(members, other)
+        if not self.typed:
+            return []
+        law = self._law_of(prefix, members)
+        known: int | None = None
+        if law == _UNNAMED:
+            known = laws.title_by_number(self.text, prefix.end())
+            law = known or self._law_by_place(members)
+        if law is None:
+            return []
+        if law not in (laws.OTHER, laws.TITLE_18):
+            members = _List(self.text, prefix, law, self._app and law == self._law)
+        return self._take(members, law, named=known is None)
 
-def _bare(text: str, title: int) -> Iterator[Reference]:
-    """The members of lists that begin with a number and its subdivisions: ``924(c)``."""
-    end = 0
-    for prefix in _BARE.finditer(text):
-        if prefix.start() < end:
-            continue  # within a list that was found, see _signed
-        members = _members(text, prefix, title)
-        if members.found and _is_bare(text, prefix.start(), members.end):
-            end = members.end
-            yield from members.found
+    def _law_of(self, prefix: re.Match[str], members: _List) -> int | None:
+        """The law that the words around a section name; none for what is no section of a law."""
+        start, at = prefix.start(), prefix.end()
+        bare = prefix.re is _BARE
+        other, named = laws.law_after(self.text, members.end)
+        if other:
+            return laws.OTHER if named else None
+        before = laws.law_before(self.text[max(0, start - _BEFORE) : start], bare)
+        if before == laws.SAME:
+            return self._law or laws.OTHER
+        if before is not None:
+            return before
+        if laws.is_foreign(self.text, at):
+            return laws.OTHER
+        word = not bare and prefix["sign"][:1].lower() == "s"
+        if laws.is_everyday(self.text, at, word, bare):
+            return None
+        return _UNNAMED
 
-
-def _is_bare(text: str, start: int, end: int) -> bool:
-    """Whether a section without a title, in a person's words, is not one of another law."""
-    before = text[max(0, start - 60) : start]
-    return not (
-        _OTHER_LAW.search(before) or _OF_OTHER.match(text, end) or _NOT_STATUTES.match(text, start)
-    )
+    def _law_by_place(self, members: _List) -> int:
+        """The law named before: for the same section, in the same sentence, or Title 18."""
+        first = members.found[0]
+        seen = self._seen.get(first.key.partition("§ ")[2])
+        if seen is not None:
+            return seen
+        if self._law is None or self._law == laws.TITLE_18:
+            return laws.TITLE_18
+        start = first.span[0]
+        if self._same_sentence:
+            self._same_sentence = not laws.ends_sentence(self.text, self._scanned, start)
+            self._scanned = max(self._scanned, start - 2)
+        near = abs(number_of(first.key)[0] - self._number) <= _CLOSE
+        return self._law if self._same_sentence or (self._law and near) else laws.OTHER

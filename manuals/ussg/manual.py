@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from manuals.model.citations import ussg_group
 from manuals.model.section_tree import Node, SectionTree
 from manuals.model.sections import Edition, Manual
 from manuals.pdf.lines import HYPHEN, Hyphens, Line, read_lines
@@ -19,11 +18,22 @@ from manuals.pdf.paged import PagedText
 from manuals.uscode.enumeration import lead
 from manuals.ussg.blocks import Block
 from manuals.ussg.blocks import blocks as group_blocks
+from manuals.ussg.citations import group_key
+from manuals.ussg.headings import (
+    CHAPTER,
+    DIVISION,
+    GUIDELINE,
+    HEADING,
+    NOTE,
+    PART,
+    SUBPART,
+    caption,
+    lead_in,
+    title_case,
+)
 from manuals.ussg.layout import Row, Sizes, measure, rows
 from manuals.ussg.levels import Levels
-from manuals.ussg.ranks import CHAPTER, DIVISION, GUIDELINE, HEADING, NOTE, PART, SUBPART
 from manuals.ussg.tail import read_appendix
-from manuals.ussg.titles import caption, lead_in, title_case
 from tam.errors import EditionConflict, UnrecognisedFile
 
 #: subsections are kept as sections to this depth: (b), (b)(4), (b)(4)(A)
@@ -146,7 +156,7 @@ class Reader:
             case "part" if self.tree.at(CHAPTER) is not None:
                 chapter = self.tree.at(CHAPTER)
                 number = chapter.key.rsplit(" ", 1)[-1] if chapter else ""
-                key = ussg_group(number, block.groups[0])
+                key = group_key(number, block.groups[0])
                 self.open(PART, key, "part", title_case(block.groups[1]), page)
             case "subpart" if self.tree.at(PART) is not None:
                 self._subpart(block)
@@ -183,7 +193,7 @@ class Reader:
         """A chapter's head with its title, which is set as large below it."""
         title = [next_ for next_ in following[:1] if next_.kind == "large"]
         words = title[0].text if title else ""
-        self.open(CHAPTER, ussg_group(block.groups[0]), "chapter", title_case(words), block.page)
+        self.open(CHAPTER, group_key(block.groups[0]), "chapter", title_case(words), block.page)
         self.put(block)
         for part in title:
             self.put(part)

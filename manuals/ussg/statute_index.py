@@ -94,3 +94,13 @@ class StatuteIndex:
             chosen = [member for member in members if member.first[: len(names)] == names]
         rows = {member.row.key: member.row for member in chosen}
         return StatuteRows(tuple(rows.values()), bool(holding))
+
+    def rows_of(self, reference: Reference) -> StatuteRows:
+        """The rows for a citation; those of a range (``50 U.S.C. §§ 1701-06``) with the rows of
+        the sections between its ends."""
+        found = self.rows(reference.key, reference.subdivisions)
+        inside = [self.rows(key) for key in reference.inside(self._members)]
+        rows = {row.key: row for each in (found, *inside) for row in each.rows}
+        return StatuteRows(
+            tuple(rows.values()), all(each.exact for each in (found, *inside) if each.rows)
+        )

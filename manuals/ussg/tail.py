@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from manuals.model.section_tree import Node, SectionTree
 from manuals.model.sections import Note
-from manuals.pdf.lines import columns
+from manuals.pdf.lines import Hyphens, columns
 from manuals.ussg.appendix_a import StatuteRow, guideline_refs, split_condition, statute_rows
 from manuals.ussg.blocks import Block
+from manuals.ussg.headings import CHAPTER, DIVISION, title_case
 from manuals.ussg.layout import CELLS, Row
-from manuals.ussg.ranks import CHAPTER, DIVISION
-from manuals.ussg.titles import title_case
-
-if TYPE_CHECKING:
-    from manuals.ussg.manual import Reader
 
 _TABLE_HEAD = re.compile(r"^Statute\b.*\bGuideline\b")
+
+
+class Reader(Protocol):
+    """What reads the manual up to here: its rows, the tree, and where text and sections go."""
+
+    rows: list[Row]
+    hyphens: Hyphens
+    tree: SectionTree
+    footed: set[int]
+
+    def open(self, rank: int, key: str, kind: str, title: str, page: int) -> Node: ...
+
+    def write(self, row: Row, joint: str) -> int: ...
+
+    def put(self, block: Block) -> int: ...
+
+    def blocks(self, found: Sequence[Row]) -> Iterator[Block]: ...
+
+    def read_block(self, block: Block, following: Sequence[Block]) -> int: ...
+
+    def unit_key(self) -> str: ...
 
 
 def read_appendix(reader: Reader, head: Block) -> None:

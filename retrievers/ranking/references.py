@@ -34,6 +34,7 @@ from indexers.legs.model import Allowed
 from indexers.legs.ranking import RankedRows, Rows
 from manuals.icd10cm.codes import undotted
 from manuals.model.keys import Reference, find_references, parse_reference
+from manuals.model.source import sources_of
 from manuals.model.units import unit_key
 from retrievers.ranking.collapse import Collapse
 from tam.errors import BadReference
@@ -67,7 +68,7 @@ def references_in(query: str) -> tuple[Reference, ...]:
 
 def _keys(reference: Reference) -> Iterator[str]:
     """Keys to look for, from what was named upwards."""
-    if reference.kind == "statute" and not reference.sources:
+    if reference.only_in_appendix:
         yield from (f"Appendix A > {key}" for key in reference.candidates)
         return
     yield from reference.candidates
@@ -88,7 +89,7 @@ _Named = tuple[int, str]
 def _chunks_of(
     index: StoredIndex, reference: Reference, allowed: Allowed, order: Rows
 ) -> list[_Named]:
-    sources = reference.sources or ("ussg",)
+    sources = sources_of(reference)
     place = {row: position for position, row in enumerate(order.tolist())}
     editions: list[list[_Named]] = []
     for edition in sorted(allowed.editions, key=lambda edition: -edition.year):
@@ -101,7 +102,20 @@ def _chunks_of(
                 rows.sort(key=lambda row: (place.get(row, len(place)), row))
                 editions.append([(row, key) for row in rows])
                 break
+        editions.append(_inside(reference, rows_by_key, allowed))
     return list(_turns(editions))
+
+
+def _inside(
+    reference: Reference, rows_by_key: Mapping[str, Sequence[int]], allowed: Allowed
+) -> list[_Named]:
+    """The chunks of what stands between the ends of a range."""
+    if not reference.through:
+        return []
+    head = "Appendix A > " if reference.only_in_appendix else ""
+    keys = {key.removeprefix(head): key for key in rows_by_key if key.startswith(head)}
+    found = [keys[key] for key in reference.inside(keys)]
+    return [(row, key) for key in found for row in rows_by_key[key] if row in allowed]
 
 
 def _titled(index: StoredIndex, query: str, allowed: Allowed) -> list[list[_Named]]:
@@ -159,7 +173,7 @@ def referenced_rows(
 def words_besides(query: str, references: Iterable[Reference]) -> str:
     """The query without the references in it."""
     for reference in references:
-        query = query.replace(reference.text, " ")
+        query = query.replace(reference.text or " ", " ")
     return query
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from indexers.folder.manifest import NAME
+from manuals.model.source import check_corpus, corpora
 from retrievers.search.hits import Hit
 from retrievers.search.index import Clock, Index, Ranking, open_index
 from retrievers.search.settings import Filter, SearchSettings
@@ -15,11 +16,10 @@ from tam.errors import BadIndex, BadOption, BadReference, TamError, UnknownKey, 
 
 #: where ``tam build`` puts its indexes: one folder for each corpus
 DEFAULT_ROOT = Path("indexes")
-CORPORA = ("icd", "legal")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CorpusHit:
     """A hit and the index that it is from."""
 
     index: Index
@@ -31,9 +31,7 @@ def open_built(root: Path = DEFAULT_ROOT, corpus: str | None = None) -> list[Ind
 
     Raises ``BadIndex`` when there is none, and as ``open_index``.
     """
-    if corpus is not None and corpus not in CORPORA:
-        raise BadOption(f"corpus {corpus!r} is not known; choose one of {', '.join(CORPORA)}")
-    names = [corpus] if corpus else CORPORA
+    names = [check_corpus(corpus)] if corpus else corpora()
     found = [open_index(root / name) for name in names if (root / name / NAME).is_file()]
     if not found:
         what = f"{corpus} index" if corpus else "index"
@@ -63,7 +61,7 @@ def search_all(
     wanted: Filter,
     settings: SearchSettings,
     clock: Clock | None = None,
-) -> list[Found]:
+) -> list[CorpusHit]:
     """One list of ``k`` hits from several indexes.
 
     Scores of two indexes do not compare, so their lists take turns: the first of each, in the
@@ -88,12 +86,12 @@ def search_all(
     )
     hits = [index.hits(ranking) for index, ranking in fitting]
     return [
-        Found(fitting[number][0], replace(hits[number][place], rank=rank))
+        CorpusHit(fitting[number][0], replace(hits[number][place], rank=rank))
         for rank, (_, place, number) in enumerate(places[:k], start=1)
     ]
 
 
-def search_record(query: str, k: int, wanted: Filter, found: Sequence[Found]) -> dict[str, Any]:
+def search_record(query: str, k: int, wanted: Filter, found: Sequence[CorpusHit]) -> dict[str, Any]:
     """The answer to a search as JSON values."""
     return {
         "query": query,

@@ -15,7 +15,8 @@ from indexers.folder.opened import StoredIndex
 from indexers.legs.model import Allowed
 from manuals.icd10cm.codes import CATEGORY
 from manuals.model.keys import Reference, parse_reference
-from manuals.model.sections import SOURCES, Edition, Manual, Section
+from manuals.model.sections import Edition, Manual, Section
+from manuals.model.source import SOURCES, sources_of
 from manuals.model.units import is_apparatus
 from manuals.model.years import edition_in_force
 from retrievers.search.settings import Filter
@@ -171,7 +172,7 @@ def _held_under(
     have it.
     """
     reference = parse_reference(typed)
-    sources = reference.sources or ("ussg",)
+    sources = sources_of(reference)
     searched = [edition for edition in editions if edition.source in sources]
     if not searched:
         wanted, here = " or ".join(sources), ", ".join(edition.name for edition in editions)

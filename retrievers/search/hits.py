@@ -95,7 +95,7 @@ class Hit:
     @property
     def name(self) -> str:
         """Citation and title as one line."""
-        # A chunk of preset ``tam`` can be titled by the section that its citation names.
+        # A chunk of preset ``paper`` can be titled by the section that its citation names.
         if not self.title or self.citation.startswith(self.title):
             return self.citation
         if self.title.startswith(self.citation):

@@ -22,9 +22,9 @@ from indexers.legs.model import LEGS, Allowed
 from indexers.legs.ranking import RankedRows
 from retrievers.ranking.legs import LegCache
 from retrievers.ranking.links import link_info
-from retrievers.ranking.passage_of import named_span
+from retrievers.ranking.named_span import named_span
 from retrievers.search.filters import allowed_rows
-from retrievers.search.hits import FoundBy, Hit, Leg, Named, Provenance
+from retrievers.search.hits import Hit, Leg, Named, Provenance
 from retrievers.search.pipeline import Clock, Pipeline, Ranking
 from retrievers.search.settings import (
     Filter,
@@ -181,7 +181,7 @@ class Index:
                     kind=chunk.kind,
                     tokens=chunk.tokens,
                     legs=_legs_of(row, ranking.legs),
-                    found_by=_found_by(row, ranking),
+                    found_by=ranking.found_by(row),
                     link=link_info(self.stored, ranking.links[row])
                     if row in ranking.links
                     else None,
@@ -249,12 +249,6 @@ def _provenance(stored: StoredIndex, row: int, chunk: Chunk) -> Provenance:
         part=chunk.part,
         text_sha256=chunk.sha256,
     )
-
-
-def _found_by(row: int, ranking: Ranking) -> FoundBy:
-    if row in ranking.referenced:
-        return "reference"
-    return "link" if row in ranking.linked else "search"
 
 
 def _legs_of(row: int, legs: Mapping[str, tuple[RankedRows, ...]]) -> Mapping[str, Leg]:

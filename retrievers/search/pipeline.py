@@ -33,6 +33,7 @@ from retrievers.ranking.references import (
 )
 from retrievers.ranking.rerank import load_reranker
 from retrievers.search.filters import allowed_rows
+from retrievers.search.hits import FoundBy
 from retrievers.search.settings import Filter, SearchSettings
 
 #: name under which a hit keeps its rank and score from before the reranker
@@ -56,6 +57,12 @@ class Ranking(NamedTuple):
     linked: frozenset[int] = frozenset()
     links: Mapping[int, int] = MappingProxyType({})
     other_years: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+
+    def found_by(self, row: int) -> FoundBy:
+        """What brought a row."""
+        if row in self.referenced:
+            return "reference"
+        return "link" if row in self.linked else "search"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict
 from pydantic import SkipValidation
 
 from indexers.legs.model import LEGS, TermRule, leg_of
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from retrievers.ranking.fusion import FUSIONS, RRF_K
 from retrievers.ranking.passages import PASSAGE_FUSIONS, PASSAGE_WORDS
 from tam.errors import BadOption
@@ -43,6 +43,11 @@ def retriever_names() -> tuple[str, ...]:
     """The names that a retriever can be given by, the legs' own after the first."""
     first, *others = RETRIEVERS
     return (first, *LEGS, *others)
+
+
+def source_names() -> tuple[str, ...]:
+    """The sources that a filter can name."""
+    return tuple(SOURCES)
 
 
 def legs_of(retriever: str) -> tuple[str, ...]:
@@ -177,8 +182,8 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         given = self.retriever
-        name = given if isinstance(given, str) else "+".join(map(str, given))
-        object.__setattr__(self, "retriever", name)
+        if isinstance(given, list | tuple):
+            object.__setattr__(self, "retriever", "+".join(map(str, given)))
         pairs = self.weights.items() if isinstance(self.weights, Mapping) else self.weights
         by_name = {name: name for name in self.legs}
         by_name |= {alias: name for name in self.legs for alias in leg_of(name).aliases}
@@ -248,7 +253,7 @@ class Filter:
     ] = None
     source: Annotated[
         str | Iterable[str] | None,
-        Option("Only this manual.", lambda: tuple(SOURCES), unchecked=True, many=True),
+        Option("Only this manual.", source_names, unchecked=True, many=True),
     ] = None
     under: Annotated[
         str | None,

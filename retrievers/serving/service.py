@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from retrievers.search.corpora import search_all, search_record
 from retrievers.search.index import DEFAULT_K, Index
 from retrievers.search.settings import Filter, SearchSettings

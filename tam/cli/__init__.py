@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-import tam
+from tam._version import __version__
 from tam.errors import TamError
 
 # command -> (module that defines it, attribute, one line for the overview)
@@ -63,7 +63,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(tam.__version__, prog_name="tam")
+@click.version_option(__version__, prog_name="tam")
 def main() -> None:
     """Retrieval over application manuals, by edition.
 

@@ -70,7 +70,7 @@ def build(
     library = open_manuals(located.folder, strict)
     for line in library.problems:
         click.echo(f"tam: {line}", err=True)
-    results = build_indexes(library, out, settings, corpora or None, located.is_sample, strict)  # type: ignore[arg-type]
+    results = build_indexes(library, out, settings, corpora or None, located.is_sample, strict)
     click.echo("\n".join(_report(results)))
 
 
@@ -105,16 +105,17 @@ def verify(folders: tuple[Path, ...]) -> None:
 
 
 def _report(results: list[BuildResult]) -> Iterator[str]:
-    from chunkers.model.report import MEASURED
+    from manuals.model.source import SOURCES
     from tam.tables import columns
 
     rows = [("edition", "release", "chunks", "vectors", "reference")]
     for result in results:
         preset = result.manifest.settings.preset
         for edition in result.manifest.editions:
-            expected = MEASURED.get((edition.source, edition.year))
+            counts = SOURCES[edition.source].counts
+            expected = counts.measured.get(edition.year) if counts else None
             shown = ""
-            if expected and preset == "tam" and not result.manifest.sample:
+            if expected and preset == "paper" and not result.manifest.sample:
                 low, high = expected
                 shown = f"{low:,}" if low == high else f"{low:,}-{high:,}"
             vectors = f"{edition.windows:,}" if result.manifest.encoder else "-"

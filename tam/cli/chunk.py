@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tam.cli.manuals import manuals_option
 from tam.models import DEFAULT_ENCODER
-from tam.settings import PRESETS
+from tam.settings import PRESET_ALIASES, PRESETS
+
+
+class _Preset(click.Choice[str]):
+    """A preset by its name or an older one."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> str:
+        return super().convert(PRESET_ALIASES.get(value, value), param, context)
+
+
+PRESET = _Preset(PRESETS)
 
 
 @click.command()
 @manuals_option
 @click.option(
     "--preset",
-    type=click.Choice(PRESETS),
+    type=PRESET,
     default=PRESETS[0],
     show_default=True,
-    help="tam: the paper's rules; sections: along the manuals' own sections.",
+    help="paper: the paper's rules; sections: along the manuals' own sections.",
 )
 @click.option("--report", "as_report", is_flag=True, help="Print ours beside the paper's numbers.")
 @click.option(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from manuals.model.sections import SOURCES
-from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
+from manuals.model.source import SOURCES, corpora
+from retrievers.search.corpora import DEFAULT_ROOT
 from retrievers.search.settings import SearchSettings
 from tam.cli.columns import case_columns, column_options, year_table_columns
 from tam.errors import BadOption
@@ -46,7 +47,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
     type=click.Path(path_type=Path),
     help="Given golds: JSONL of case_id and gold_sections, or TREC qrels.",
 )
-@click.option("--corpus", type=click.Choice(CORPORA), help="Which index.")
+@click.option("--corpus", type=click.Choice(corpora()), help="Which index.")
 @click.option(
     "--index",
     "folder",
@@ -188,17 +189,54 @@ def _open(folder: Path, corpus: str | None) -> Any:
     return indexes[0]
 
 
+def _text_options(command: Any) -> Any:
+    """What ``compare`` and ``explain`` need to show texts."""
+    for option in (
+        click.option("--show-private", is_flag=True, help="Print the text of private queries too."),
+        click.option(
+            "--queries", type=click.Path(path_type=Path), help="The file that was evaluated."
+        ),
+        click.option("--column", multiple=True, metavar="FIELD=NAME", help="A case file's column."),
+        click.option(
+            "--index",
+            "root",
+            type=click.Path(path_type=Path),
+            default=DEFAULT_ROOT,
+            show_default=True,
+            help="An index with the golds' texts, or the folder that holds icd/ and legal/.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _texts(
+    folder: Path,
+    report: Mapping[str, Any],
+    root: Path,
+    queries: Path | None,
+    show_private: bool,
+    column: tuple[str, ...],
+) -> Any:
+    from eval.reporting.texts import read_texts
+
+    return read_texts(folder, report, root, queries, show_private, case_columns(column))
+
+
 @evaluate.command("compare")
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option("--measure", "measures", multiple=True, help="Such as recall@8, chunks.mrr.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--show", type=click.IntRange(0), default=10, show_default=True, help="Queries.")
-def compare(a: Path, b: Path, measures: tuple[str, ...], seed: int, show: int) -> None:
+@_text_options
+def compare(
+    a: Path, b: Path, measures: tuple[str, ...], seed: int, show: int, **asked: Any
+) -> None:
     """Tell which of two evaluations is better, and whether by more than chance.
 
     Paired bootstrap interval, paired randomisation test, Holm's correction over the measures; the
-    queries behind wins and losses are those of the first measure.
+    queries behind wins and losses are those of the first measure, with their golds' ranks in both.
 
     \b
     Example:
@@ -206,28 +244,34 @@ def compare(a: Path, b: Path, measures: tuple[str, ...], seed: int, show: int) -
     """
     from eval.reporting.comparison import compare_folders, comparison_lines
 
-    click.echo("\n".join(comparison_lines(compare_folders(a, b, measures, seed), show)))
+    found = compare_folders(a, b, measures, seed)
+    texts = _texts(b, found.b.report, **asked) if show else None
+    click.echo("\n".join(comparison_lines(found, show, texts)))
 
 
 @evaluate.command("explain")
 @click.argument("query_id", metavar="CASE")
 @click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="Its folder.")
 @click.option("-k", type=click.IntRange(1), default=8, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def explain(query_id: str, folder: Path, k: int, as_json: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, without texts.")
+@_text_options
+def explain(query_id: str, folder: Path, k: int, as_json: bool, **asked: Any) -> None:
     """Show for one case each gold: what found it, or why it was missed.
 
     \b
     Example:
       tam eval explain 9000001 --out out/hybrid
     """
-    from eval.reporting.explain import explain_lines, read_outcomes
+    from eval.reporting.explain import explain_lines, read_diagnoses
+    from eval.reporting.report import read_report
 
-    rows = read_outcomes(folder, query_id)
+    found = read_diagnoses(folder, query_id)
     if as_json:
+        rows = [each.to_json() for each in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(explain_lines(rows, k)))
+        texts = _texts(folder, read_report(folder), **asked)
+        click.echo("\n".join(explain_lines(found, k, texts)))
 
 
 @evaluate.command("fuse")

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import click
 
-from manuals.model.sections import SOURCE_TITLES
+from manuals.model.source import SOURCES
+from manuals.model.years import format_years
 from retrievers.ranking.references import references_in, words_besides
-from retrievers.search.corpora import Found
+from retrievers.search.corpora import CorpusHit
 from retrievers.search.excerpts import Excerpt, best_excerpt
 from retrievers.search.hits import Hit
 from retrievers.search.index import Index
@@ -49,14 +50,14 @@ def query_weights(index: Index, query: str) -> Weights:
     return Weights(weights, {term: weights[term] for term in weights if term in words})
 
 
-def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> list[str]:
+def hit_lines(found: CorpusHit, weights: Weights, width: int, with_corpus: bool) -> list[str]:
     """One hit: citation and title; path, edition and pages; the passage that fits best."""
     index, hit = found.index, found.hit
     lines = [_shorten(f"{hit.rank:>2}  {hit.name}", width)]
     lines[0] = click.style(lines[0], bold=True)
     where = f"{hit.source} {hit.year}"
     if hit.same_text:
-        where += f" (same text in {_years(hit.same_text)})"
+        where += f" (same text in {format_years(hit.same_text)})"
     if with_corpus:
         where = f"{index.corpus}: {where}"
     if hit.pages:
@@ -68,7 +69,7 @@ def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> 
         where += f", by link {hit.link.kind} from {hit.link.from_chunk}"
     lines.append(INDENT + click.style(_shorten(where, width - len(INDENT)), fg="cyan"))
     path = " > ".join(part for part in hit.path if part != hit.name)
-    if path and path != SOURCE_TITLES.get(hit.source):
+    if path and path != SOURCES[hit.source].title:
         lines.append(INDENT + click.style(_shorten_left(path, width - len(INDENT)), dim=True))
     size = (width - len(INDENT)) * (EXCERPT_LINES - 1)
     span = hit.named.span if hit.named else None
@@ -76,17 +77,6 @@ def hit_lines(found: Found, weights: Weights, width: int, with_corpus: bool) -> 
     excerpt = best_excerpt(hit, terms, index.stored.bm25.tokeniser, size, span)
     lines += [INDENT + line for line in _folded(excerpt, width - len(INDENT))]
     return lines
-
-
-def _years(years: Sequence[int]) -> str:
-    """``2019, 2021-2024``."""
-    runs: list[list[int]] = []
-    for year in years:
-        if runs and runs[-1][-1] == year - 1:
-            runs[-1].append(year)
-        else:
-            runs.append([year])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def explain_lines(hit: Hit) -> Iterator[str]:

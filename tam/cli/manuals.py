@@ -115,7 +115,12 @@ def _print_lines(head: str, lines: Sequence[str]) -> None:
 
 @manuals.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--to", type=FOLDER, metavar="DIR", help="Where to. Default: manuals/data.")
+@click.option(
+    "--to",
+    type=FOLDER,
+    metavar="DIR",
+    help="Where to. Default: manuals/data, or your data folder outside a checkout.",
+)
 def fetch(names: tuple[str, ...], to: Path | None) -> None:
     """Fetch editions from their publishers, or the benchmark's bundle.
 

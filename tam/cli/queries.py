@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from retrievers.search.corpora import DEFAULT_ROOT
-from tam.errors import BadOption
 
 
 @click.group("queries")
@@ -29,11 +28,11 @@ def list_sets() -> None:
     Example:
       tam queries list
     """
-    from eval.queries.known_items import SETS
+    from eval.queries.known_items.sets import known_item_sets
     from tam.tables import columns
 
     rows = [("set", "needs", "what")]
-    for kind in SETS.values():
+    for kind in known_item_sets().values():
         flag = " (repeats text of its golds)" if kind.repeats_gold_text else ""
         rows.append((kind.name, ", ".join(kind.needs), kind.sentence + flag))
     click.echo(columns(rows))
@@ -76,9 +75,10 @@ def make(
       tam queries make index-to-tabular --year 2025 -n 2000 --seed 7
       tam queries make title18-heading --year 2021-2025 -n 1000 --out headings.jsonl
     """
-    from eval.queries.known_items import make_queries
+    from eval.queries.known_items.sets import make_queries
     from eval.queries.query_sets import write_query_set
     from manuals.library.editions import Library, load_library, open_manuals
+    from manuals.model.years import parse_years
     from retrievers.search.corpora import open_indexes
 
     library: Library
@@ -93,20 +93,7 @@ def make(
     click.echo(f"{out}: {len(query_set.queries):,} of {info.population:,} queries, seed {seed}")
     click.echo(f"{qrels}: {len(query_set.golds):,} golds")
     if info.dropped:
-        left = ", ".join(f"{number:,} {why}" for why, number in info.dropped)
+        left = ", ".join(f"{number:,} {why}" for why, number in info.dropped.items())
         click.echo(f"left out: {left}")
     for line in (*query_set.notes, *info.warnings(links=True)):
         click.echo(line)
-
-
-def parse_years(text: str) -> list[int]:
-    """``2025``, ``2021-2025``, ``2021,2025``. Raises ``BadOption``."""
-    years: list[int] = []
-    for part in text.split(","):
-        ends = part.strip().split("-")
-        if not (1 <= len(ends) <= 2 and all(len(end) == 4 and end.isdecimal() for end in ends)):
-            raise BadOption(f"year {text!r}: write 2025, 2021-2025 or 2021,2025")
-        years.extend(range(int(ends[0]), int(ends[-1]) + 1))
-    if not years:
-        raise BadOption(f"year {text!r}: the range ends before it begins; turn it round")
-    return years

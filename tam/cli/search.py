@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from indexers.folder.verify import naming_damage
-from retrievers.search.corpora import CORPORA, DEFAULT_ROOT, open_indexes, search_all, search_record
+from manuals.model.source import corpora
+from retrievers.search.corpora import DEFAULT_ROOT, open_indexes, search_all, search_record
 from retrievers.search.index import DEFAULT_K, Clock, Index
 from retrievers.search.settings import Filter, SearchSettings
 from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
@@ -25,7 +26,7 @@ LONGEST_QUERY = 1_000_000
 @click.command("search")
 @click.argument("words", metavar="QUERY", nargs=-1)
 @click.option("--query-file", type=click.Path(path_type=Path), help="Read the query from a file.")
-@click.option("--corpus", type=click.Choice(CORPORA), help="Only this index. Default: all built.")
+@click.option("--corpus", type=click.Choice(corpora()), help="Only this index. Default: all built.")
 @click.option(
     "--index",
     "folder",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from manuals.model.sections import SOURCES
+from manuals.model.source import SOURCES
 from tam.cli.manuals import edition_line, json_option, manuals_option
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from retrievers.search.corpora import CORPORA, DEFAULT_ROOT
+from manuals.model.source import corpora
+from retrievers.search.corpora import DEFAULT_ROOT
 
 
 @click.command("serve")
-@click.option("--corpus", type=click.Choice(CORPORA), help="Only this index. Default: all built.")
+@click.option("--corpus", type=click.Choice(corpora()), help="Only this index. Default: all built.")
 @click.option(
     "--index",
     "folder",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eval.ablation.reporting.summary import Row, Summary
+from eval.ablation.reporting.summary import CellSummary, Summary
 from eval.ablation.spec.axes import shown
 from eval.ablation.spec.cells import BASELINE
 from eval.reporting.report import number
@@ -100,7 +100,7 @@ def _draw(name: str, caption: str, height: float, paint: Any) -> Drawn:
     return Drawn(name, caption, svg.getvalue().decode(), png.getvalue())
 
 
-def _label(row: Row, width: int = 34) -> str:
+def _label(row: CellSummary, width: int = 34) -> str:
     name = row.cell.name + "".join(f" [{mark}]" for mark in row.mark)
     return "\n".join(textwrap.wrap(name, width)) or name
 
@@ -247,7 +247,7 @@ def _factors(summary: Summary) -> Iterator[Drawn]:
         yield _bar_figure("named-cells", caption, "cell", first, bars)
 
 
-def _bar(row: Row, label: str) -> _Bar:
+def _bar(row: CellSummary, label: str) -> _Bar:
     label += "".join(f" [{mark}]" for mark in row.mark)
     numbers = float(row.means[0]), float(row.low[0]), float(row.high[0])
     return _Bar(label, *numbers, row.cell.name == BASELINE, bool(row.mark))

@@ -20,10 +20,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import tam
+from markupsafe import Markup
+
 from eval.ablation.reporting.figures import Drawn, figures, write_figures
 from eval.ablation.reporting.results import write_results
-from eval.ablation.reporting.summary import Row, Summary, Worst, summarise
+from eval.ablation.reporting.summary import CellSummary, Summary, Worst, summarise
 from eval.ablation.reporting.tables import (
     ARROWS,
     about,
@@ -35,22 +36,16 @@ from eval.ablation.reporting.tables import (
 )
 from eval.ablation.running.runner import StudyRun
 from eval.ablation.spec.axes import AXES, shown
-from eval.reporting.html import (
-    Html,
-    contents,
-    element,
-    figure,
-    heading,
-    items,
-    joined,
-    paragraph,
-    table,
-    warning,
-    write_page,
-)
+from eval.measuring.significance import Paired
+from eval.reporting.html import write_page
 from eval.reporting.report import number
+from tam._version import __version__
 from tam.files import write_json, write_text
 
+SECTIONS = (
+    *("Result", "Against the baseline", "Recall against k", "By source and year"),
+    *("Factors", "Worst queries", "Settings"),
+)
 #: longest text of a query that is shown
 SHOWN = 100
 #: golds of a query that are named before it is said how many more there are
@@ -67,173 +62,94 @@ def write_study(folder: Path, run: StudyRun) -> Summary:
     write_text(folder / "table.tex", latex(summary))
     write_json(folder / "study.json", record(summary))
     write_figures(folder / "figures", drawn)
-    write_page(
-        folder / "report.html",
-        run.study.title,
-        body(summary, drawn),
-        run.study.about or "An ablation study of retrieval over application manuals.",
-    )
+    write_page(folder / "report.html", "study.html.j2", **page(summary, drawn))
     return summary
 
 
-def body(summary: Summary, drawn: Sequence[Drawn]) -> Iterator[Html]:
-    """The pieces of the page in order."""
-    titles = ["Result", "Against the baseline", "Recall against k", "By source and year"]
-    titles += ["Factors", "Worst queries", "Settings"]
-    yield contents(titles)
-    notes = list(legend(summary))
-    for line in summary.notes():
-        if line.startswith("[") or "repeat text" in line:
-            yield warning(line)
-    if not summary.queries:
-        yield warning("No query could be measured in every cell; the notes below say why.")
-        yield items(notes)
-        return
-    yield heading("Result")
-    yield from map(paragraph, about(summary))
-    yield _result_table(summary)
-    yield items(notes)
-    yield heading("Against the baseline")
-    yield from _against(summary)
-    by_name = {each.name: each for each in drawn}
-    yield heading("Recall against k")
-    yield _figure(by_name["recall-at-k"])
-    yield _curve_table(summary)
-    yield heading("By source and year")
-    yield from _by_group(summary, by_name.get("by-source-and-year"))
-    yield heading("Factors")
-    factors = [each for each in drawn if each.name.startswith(("factor-", "named-"))]
-    yield from map(_figure, factors)
-    if not factors:
-        yield paragraph("No axis has more than one value.")
-    yield heading("Worst queries")
-    yield from _worst(summary)
-    yield heading("Settings")
-    yield from _settings(summary)
+def page(summary: Summary, drawn: Sequence[Drawn]) -> dict[str, Any]:
+    """The values of the page."""
+    run, study = summary.run, summary.study
+    shown_figures = {
+        each.name: {"svg": inline(each.svg, each.caption), "caption": each.caption}
+        for each in drawn
+    }
+    base = study.cells[0].by_axis
+    texts = _texts(run)
+    values: dict[str, Any] = {
+        "title": study.title,
+        "lead": study.about or "An ablation study of retrieval over application manuals.",
+        "sections": SECTIONS,
+        "summary": summary,
+        "warnings": [
+            line for line in summary.notes() if line.startswith("[") or "repeat text" in line
+        ],
+        "notes": list(legend(summary)),
+        "about": list(about(summary)),
+        "labels": list(study.labels),
+        "arrows": ARROWS,
+        "result": [
+            [row, *((entry(summary, at, m), interval(row, m)) for m in range(len(study.labels)))]
+            for at, row in enumerate(summary.rows)
+        ],
+        "against": [[row, *_difference(row.against[0])] for row in summary.rows if row.against],
+        "ks": [f"@{k}" for k in study.ks],
+        "curves": [[row, *map(number, row.curve[0].tolist())] for row in summary.rows],
+        "figures": shown_figures,
+        "factors": [
+            each for name, each in shown_figures.items() if name.startswith(("factor-", "named-"))
+        ],
+        "best": summary.rows[summary.best].cell.name if summary.best else "",
+        "worst_head": [
+            "query",
+            *(["text"] if texts else []),
+            f"mean {study.labels[0]}",
+            "golds: ranks",
+        ],
+        "worst": [
+            [
+                each.query_id,
+                *([texts[each.query_id]] if texts else []),
+                number(each.mean),
+                _golds(each),
+            ]
+            for each in summary.worst
+        ],
+        "most_golds": GOLDS,
+        "baseline": ", ".join(f"{axis} {shown(base[axis])}" for axis in AXES),
+        "indexes": list(_indexes(summary)),
+        "sample": any(built.index.manifest.sample for built in run.built.values()),
+    }
+    return values
 
 
-def _figure(drawn: Drawn) -> Html:
-    return figure(inline(drawn.svg, drawn.caption), drawn.caption)
-
-
-def inline(svg: str, label: str) -> str:
+def inline(svg: str, label: str) -> Markup:
     """An SVG for a page: without XML head, namespaces and ids that only repeat on the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\sxmlns(?::\w+)?="[^"]*"', "", svg)
     svg = re.sub(r'<g id="[A-Za-z0-9.]+_\d+"', "<g", svg)
-    name = element("svg", role="img", aria_label=label)
-    return name[: name.index(">")] + svg[len("<svg") :]
+    return Markup('<svg role="img" aria-label="{}"').format(label) + Markup(svg[len("<svg") :])
 
 
-def _name(row: Row) -> Html:
-    marks = [element("small", f" [{mark}]") for mark in row.mark]
-    # A setting is not torn from its value at a line's end.
-    return joined([row.cell.name.replace(" = ", "\u00a0=\u00a0"), *marks])
-
-
-def _result_table(summary: Summary) -> Html:
-    labels = summary.study.labels
-    rows = []
-    for at, row in enumerate(summary.rows):
-        cells: list[str] = [_name(row)]
-        for measure in range(len(labels)):
-            each = entry(summary, at, measure)
-            text: str = element("b", each.text) if each.best else each.text
-            between = element("small", interval(row, measure))
-            cells.append(joined([text, f" {ARROWS[each.sign]} ", between]))
-        rows.append(cells)
-    return table(
-        ["cell", *labels],
-        rows,
-        numbers=range(1, len(labels) + 1),
-        caption="Means over queries with 95 % bootstrap intervals; the best of each column is bold.",
-        marked=[0],
+def _difference(first: Paired) -> tuple[str, ...]:
+    return (
+        f"{first.difference:+.4f}",
+        f"[{first.low:+.4f}, {first.high:+.4f}]",
+        f"{first.p:.4f}",
+        f"{first.adjusted:.4f}",
+        f"{first.wins:,}",
+        f"{first.ties:,}",
+        f"{first.losses:,}",
     )
 
 
-def _against(summary: Summary) -> Iterator[Html]:
-    rows = []
-    for row in summary.rows[1:]:
-        first = row.against[0]
-        rows.append(
-            [
-                _name(row),
-                f"{first.difference:+.4f}",
-                f"[{first.low:+.4f}, {first.high:+.4f}]",
-                f"{first.p:.4f}",
-                f"{first.adjusted:.4f}",
-                f"{first.wins:,}",
-                f"{first.ties:,}",
-                f"{first.losses:,}",
-            ]
-        )
-    if not rows:
-        yield paragraph("The study has no cell but the baseline.")
-        return
-    yield table(
-        ["cell", "difference", "95 % interval", "p", "p (Holm)", "wins", "ties", "losses"],
-        rows,
-        numbers=range(1, 8),
-        caption=f"{summary.study.labels[0]}: each cell less the baseline, over queries in pairs.",
-    )
-
-
-def _curve_table(summary: Summary) -> Html:
-    ks = summary.study.ks
-    rows = [[_name(row), *(number(float(mean)) for mean in row.curve[0])] for row in summary.rows]
-    return table(
-        ["cell", *(f"@{k}" for k in ks)],
-        rows,
-        numbers=range(1, len(ks) + 1),
-        caption="Recall over sections at each k.",
-        marked=[0],
-    )
-
-
-def _by_group(summary: Summary, drawn: Drawn | None) -> Iterator[Html]:
-    if drawn is not None:
-        yield _figure(drawn)
-        return
-    for group in summary.groups:
-        yield paragraph(
-            f"All {group.golds:,} golds are of {group.source} {group.year}: there is nothing to "
-            f"compare by source and year."
-        )
-
-
-def _worst(summary: Summary) -> Iterator[Html]:
-    measure = summary.study.labels[0]
-    if not summary.worst:
-        yield paragraph("Every cell answers every query in full.")
-        return
-    best = summary.rows[summary.best].cell.name if summary.best else ""
-    yield paragraph(
-        f"Lowest {measure} on average over the cells. {summary.unfound:,} of "
-        f"{len(summary.queries):,} queries have {measure} 0 in every cell. Behind each gold stands "
-        "its rank among sections in the baseline"
-        + (f", then in the cell {best}" if best else "")
-        + "; a dash is a gold that was not found."
-    )
-    texts = _texts(summary.run)
-    rows = [
-        [each.query_id, *([texts[each.query_id]] if texts else []), number(each.mean), _golds(each)]
-        for each in summary.worst
-    ]
-    head = ["query", *(["text"] if texts else []), f"mean {measure}", "golds: ranks"]
-    yield table(head, rows, numbers=[len(head) - 2])
-
-
-def _golds(worst: Worst) -> Html:
-    """The first golds with their ranks, and how many more there are."""
-    shown_golds = []
+def _golds(worst: Worst) -> list[tuple[str, str]]:
+    """Each gold with its rank in the baseline, and in the best cell where that differs."""
     same = worst.ranks[0] == worst.ranks[1]
-    for gold, before, after in zip(worst.golds, *worst.ranks, strict=True):
-        ranks = _rank(before) if same else f"{_rank(before)} → {_rank(after)}"
-        shown_golds.append(joined([f"{gold}: ", element("b", ranks)]))
-    more = len(shown_golds) - GOLDS
-    held = joined(shown_golds[:GOLDS], "; ")
-    return joined([held, f" and {more} more"]) if more > 0 else held
+    return [
+        (gold, _rank(before) if same else f"{_rank(before)} → {_rank(after)}")
+        for gold, before, after in zip(worst.golds, *worst.ranks, strict=True)
+    ]
 
 
 def _rank(rank: int) -> str:
@@ -250,34 +166,18 @@ def _texts(run: StudyRun) -> dict[str, str]:
     }
 
 
-def _settings(summary: Summary) -> Iterator[Html]:
-    base = summary.study.cells[0].by_axis
-    told = ", ".join(f"{axis} {shown(base[axis])}" for axis in AXES)
-    yield paragraph(f"All settings of the baseline: {told}.")
-    rows = []
+def _indexes(summary: Summary) -> Iterator[list[str]]:
     for settings, built in summary.run.built.items():
         manifest = built.index.manifest
-        encoder = manifest.encoder.name if manifest.encoder else "none"
-        rows.append(
-            [
-                manifest.inputs[:12],
-                settings.preset,
-                shown(encoder),
-                f"{len(manifest.editions):,}",
-                f"{manifest.chunks:,}",
-                f"{manifest.windows:,}",
-                f"{sum(cell.build == settings for cell in summary.study.cells):,}",
-            ]
-        )
-    yield table(
-        ["index", "preset", "encoder", "editions", "chunks", "vectors", "cells"],
-        rows,
-        numbers=range(3, 7),
-        caption="Indexes, by the beginning of their fingerprint.",
-    )
-    samples = any(built.index.manifest.sample for built in summary.run.built.values())
-    if samples:
-        yield warning("These indexes are of the small bundled sample, not of the official manuals.")
+        yield [
+            manifest.inputs[:12],
+            settings.preset,
+            shown(manifest.encoder.name if manifest.encoder else None),
+            f"{len(manifest.editions):,}",
+            f"{manifest.chunks:,}",
+            f"{manifest.windows:,}",
+            f"{sum(cell.build == settings for cell in summary.study.cells):,}",
+        ]
 
 
 def record(summary: Summary) -> dict[str, Any]:
@@ -286,7 +186,7 @@ def record(summary: Summary) -> dict[str, Any]:
     built = summary.run.built
     info = summary.run.info
     return {
-        "tam": tam.__version__,
+        "tam": __version__,
         "title": study.title,
         "mode": study.mode,
         "seed": study.seed,
@@ -316,7 +216,7 @@ def record(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _cell(summary: Summary, at: int, row: Row) -> dict[str, Any]:
+def _cell(summary: Summary, at: int, row: CellSummary) -> dict[str, Any]:
     labels = summary.study.labels
     scores: dict[str, Any] = {}
     for place, label in enumerate(labels):

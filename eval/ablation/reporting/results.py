@@ -15,7 +15,7 @@ import numpy as np
 
 from eval.ablation.running.runner import StudyRun
 from eval.ablation.spec.axes import AXES, shown
-from eval.ablation.spec.flags import mark
+from eval.ablation.spec.validity import mark
 from tam.files import replacing
 
 

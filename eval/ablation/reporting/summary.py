@@ -16,8 +16,8 @@ import numpy as np
 from eval.ablation.running.cell_files import CellResult
 from eval.ablation.running.runner import StudyRun
 from eval.ablation.spec.cells import Cell
-from eval.ablation.spec.flags import mark, meanings
 from eval.ablation.spec.study import Study
+from eval.ablation.spec.validity import mark, meanings
 from eval.measuring.judged import Floats, Ints
 from eval.measuring.measures import Score
 from eval.measuring.significance import Paired, bootstrap, compare, holm
@@ -29,10 +29,10 @@ _TOGETHER = 2_000
 
 
 @dataclass(frozen=True)
-class Row:
+class CellSummary:
     """One cell. ``means``, ``low`` and ``high`` [M] are of the study's measures, ``curve`` [3, K]
     mean, low and high of recall over sections; ``against`` [M] the comparisons with the baseline
-    (empty for the baseline itself); ``mark`` see ``flags``."""
+    (empty for the baseline itself); ``mark`` see ``validity``."""
 
     cell: Cell
     mark: str
@@ -50,7 +50,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class EditionRecall:
     """Golds of one source and year: how many, and for each cell [C] their recall at ``at``."""
 
     source: str
@@ -80,8 +80,8 @@ class Summary:
     run: StudyRun
     queries: tuple[str, ...]
     left_out: int
-    rows: tuple[Row, ...]
-    groups: tuple[Group, ...]
+    rows: tuple[CellSummary, ...]
+    groups: tuple[EditionRecall, ...]
     at: int
     best: int
     worst: tuple[Worst, ...]
@@ -169,7 +169,7 @@ def _select(result: CellResult, queries: tuple[str, ...]) -> CellResult:
     )
 
 
-def _rows(run: StudyRun, values: Floats, curves: Floats) -> Iterator[Row]:
+def _rows(run: StudyRun, values: Floats, curves: Floats) -> Iterator[CellSummary]:
     """[C, Q, M] and [C, Q, K] to one row for each cell."""
     study = run.study
     measures = values.shape[2]
@@ -177,7 +177,7 @@ def _rows(run: StudyRun, values: Floats, curves: Floats) -> Iterator[Row]:
     curve_low, curve_high = _intervals(curves, study.seed)
     against = _against(study, values)
     for at, cell in enumerate(study.cells):
-        yield Row(
+        yield CellSummary(
             cell,
             mark(cell, run.info, study.index_sources),
             _mean(values[at]),
@@ -224,7 +224,7 @@ def _against(study: Study, values: Floats) -> list[Paired]:
     return found
 
 
-def _groups(results: Sequence[CellResult], at: int) -> Iterator[Group]:
+def _groups(results: Sequence[CellResult], at: int) -> Iterator[EditionRecall]:
     """Recall at ``at`` over the golds of each source and year."""
     names: list[str] = sorted({name for each in results for name in each.gold_names})
     edition = {name: _edition(name) for name in names}
@@ -237,7 +237,7 @@ def _groups(results: Sequence[CellResult], at: int) -> Iterator[Group]:
             )
             recall.append(_recall(each.gold_query[inside], each.gold_ranks[inside], at))
             golds = max(golds, int(inside.sum()))
-        yield Group(source, year, golds, np.array(recall))
+        yield EditionRecall(source, year, golds, np.array(recall))
 
 
 def _edition(name: str) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval.ablation.reporting.summary import Row, Summary
+from eval.ablation.reporting.summary import CellSummary, Summary
 from eval.ablation.spec.axes import AXES, shown
 from eval.reporting.report import number
 from tam.tables import columns
@@ -62,12 +62,12 @@ def entry(summary: Summary, row: int, measure: int) -> Entry:
     )
 
 
-def interval(row: Row, measure: int) -> str:
+def interval(row: CellSummary, measure: int) -> str:
     """The interval of a mean."""
     return f"[{number(float(row.low[measure]))}, {number(float(row.high[measure]))}]"
 
 
-def _of_first(row: Row) -> tuple[str, str, str]:
+def _of_first(row: CellSummary) -> tuple[str, str, str]:
     if not row.against:
         return interval(row, 0), "", ""
     first = row.against[0]
@@ -117,20 +117,15 @@ def _name(line: Line) -> str:
 
 def markdown_table(summary: Summary) -> str:
     """The table alone, in Markdown."""
-    names = [_markdown(name) for name in head(summary)]
-    out = [_pipes(names), _pipes(["---", *["---:"] * (len(names) - 1)])]
+    rows: list[Sequence[str]] = [[_markdown(name) for name in head(summary)]]
     for line in lines(summary):
         cells = [
             (f"**{each.text}**" if each.best else each.text)
             + (f" {ARROWS[each.sign]}" if each.sign else "")
             for each in line.entries
         ]
-        out.append(_pipes([_markdown(_name(line)), *cells]))
-    return "\n".join(out) + "\n"
-
-
-def _pipes(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        rows.append([_markdown(_name(line)), *cells])
+    return columns(rows, range(1, len(rows[0])), "pipe") + "\n"
 
 
 def _markdown(text: str) -> str:
@@ -177,24 +172,24 @@ def tex(text: str) -> str:
 
 def latex(summary: Summary) -> str:
     """A ``table`` environment for a paper; needs the package booktabs."""
-    out = [
-        "% \\usepackage{booktabs}",
-        "\\begin{table}",
-        "\\centering",
-        "\\small",
-        f"\\caption{{{tex(' '.join([summary.study.title + '.', *about(summary)]))}}}",
-        f"\\label{{tab:{summary.study.name}}}",
-        f"\\begin{{tabular}}{{l{'r' * (len(head(summary)) - 1)}}}",
-        "\\toprule",
-        " & ".join(map(tex, head(summary))) + r" \\",
-        "\\midrule",
-    ]
+    rows: list[Sequence[str]] = [list(map(tex, head(summary)))]
     for line in lines(summary):
         cells = []
         for each in line.entries:
             shown_text = f"\\textbf{{{tex(each.text)}}}" if each.best else tex(each.text)
             cells.append(shown_text + (tex(ARROWS[each.sign]) if each.sign else ""))
-        out.append(" & ".join([tex(_name(line)), *cells]) + r" \\")
-    out += ["\\bottomrule", "\\end{tabular}"]
-    out += ["\\par\\smallskip\\footnotesize", *(tex(text) + r" \par" for text in legend(summary))]
-    return "\n".join([*out, "\\end{table}"]) + "\n"
+        rows.append([tex(_name(line)), *cells])
+    return "\n".join(
+        [
+            "% \\usepackage{booktabs}",
+            "\\begin{table}",
+            "\\centering",
+            "\\small",
+            f"\\caption{{{tex(' '.join([summary.study.title + '.', *about(summary)]))}}}",
+            f"\\label{{tab:{summary.study.name}}}",
+            columns(rows, range(1, len(rows[0])), "latex_raw"),
+            "\\par\\smallskip\\footnotesize",
+            *(tex(text) + r" \par" for text in legend(summary)),
+            "\\end{table}\n",
+        ]
+    )

@@ -17,7 +17,8 @@ from indexers.folder.manifest import read_manifest
 from manuals.library.editions import Library, load_library, open_manuals
 from manuals.library.locate import locate_manuals
 from manuals.library.store import edition_record
-from manuals.model.sections import Corpus, Edition
+from manuals.model.sections import Edition
+from manuals.model.source import SOURCES
 from retrievers.search.index import Index, open_index
 from tam.errors import BadIndex, ManualError, StudyError
 from tam.files import sha256_text
@@ -43,7 +44,7 @@ class Indexes:
     """Makes the indexes of one corpus. ``editions`` are those to index."""
 
     root: Path
-    corpus: Corpus
+    corpus: str
     library: Library
     editions: tuple[Edition, ...]
     sample: bool = False
@@ -115,7 +116,7 @@ def _built(path: Path, new: bool) -> Built:
 
 
 def open_study_library(
-    root: Path, corpus: Corpus, manuals: Path | None
+    root: Path, corpus: str, manuals: Path | None
 ) -> tuple[Library, bool, list[str]]:
     """The manuals of a study, whether they are the sample, and notes about them.
 
@@ -135,14 +136,14 @@ def open_study_library(
 
 
 def chosen_editions(
-    library: Library, corpus: Corpus, sources: Sequence[str], years: Iterable[int]
+    library: Library, corpus: str, sources: Sequence[str], years: Iterable[int]
 ) -> tuple[Edition, ...]:
     """The editions of a corpus that a study indexes. Raises ``StudyError`` when there are none."""
     wanted = set(years)
     found = tuple(
         edition
         for edition in library.editions
-        if edition.corpus == corpus
+        if SOURCES[edition.source].corpus == corpus
         and (not sources or edition.source in sources)
         and (not wanted or edition.year in wanted)
     )

@@ -11,11 +11,13 @@ from eval.ablation.running.cell_files import CellResult
 from eval.ablation.spec.cells import Cell
 from eval.ablation.spec.study import Study
 from eval.golds.coverage import Coverage
-from eval.measuring.evaluate import EvalSettings, Job, ranked_queries, sort_out
+from eval.measuring.evaluate import EvalSettings, plan_evaluation, ranked_queries
 from eval.measuring.measures import MEASURES, Score
+from eval.measuring.plan import EvaluationPlan
 from eval.measuring.views import View, chunks_view, sections_view
 from eval.queries.query_sets import Query, QuerySet
 from eval.queries.year_policy import choose_editions
+from manuals.model.section_id import edition_name
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index
 from retrievers.search.settings import Filter
@@ -25,7 +27,7 @@ from retrievers.search.settings import Filter
 LAST_DAY: Mapping[str, tuple[int, int]] = {"icd": (9, 30), "legal": (12, 31)}
 
 
-class Bench:
+class CellEvaluator:
     """An index made ready for a study: golds sorted out once, legs shared by all cells."""
 
     def __init__(self, index: Index, query_set: QuerySet, study: Study, cache: LegCache) -> None:
@@ -34,13 +36,13 @@ class Bench:
         self.cache = cache
         self.coverage = Coverage(index.stored)
         self.settings = EvalSettings(policy=study.year_policy, year_filter=study.needs_years)
-        self.job: Job = sort_out(index, query_set, self.settings, self.coverage)
+        self.plan: EvaluationPlan = plan_evaluation(index, query_set, self.settings, self.coverage)
         self._filters: dict[str, tuple[Filter, ...]] = {}
 
     def filters(self, kind: str) -> tuple[Filter, ...]:
         """For each measured query the filter of a cell: ``off``, ``year`` or ``as_of``."""
         if kind not in self._filters:
-            self._filters[kind] = tuple(self._filter(kind, query) for query in self.job.queries)
+            self._filters[kind] = tuple(self._filter(kind, query) for query in self.plan.queries)
         return self._filters[kind]
 
     def _filter(self, kind: str, query: Query) -> Filter:
@@ -55,13 +57,13 @@ class Bench:
             self.study.year_policy,
             (query.source,) if query.source else None,
         )
-        return Filter(editions=[f"{source}/{year}" for source, year in editions.items()])
+        return Filter(editions=[edition_name(source, year) for source, year in editions.items()])
 
     def measure(self, cell: Cell, clock: Clock | None = None) -> CellResult:
         """Search and measure one cell. Raises as ``Index.rank_rows``."""
         clock = Clock() if clock is None else clock
         rankings = self.index.rank_rows(
-            [query.text for query in self.job.queries],
+            [query.text for query in self.plan.queries],
             self.study.deepest,
             filters=self.filters(cell.filter),
             settings=cell.search,
@@ -69,7 +71,7 @@ class Bench:
             clock=clock,
         )
         with clock.stage("judging"):
-            ranked = ranked_queries(self.job, rankings)
+            ranked = ranked_queries(self.plan, rankings)
             scores = self.study.scores(cell)
             views = {"sections": sections_view(self.coverage, ranked)}
             if any(score.view == "chunks" for score in scores):
@@ -77,7 +79,7 @@ class Bench:
                 shares = any(score.measure.name == "share" for score in scores)
                 views["chunks"] = chunks_view(self.coverage, ranked, shares)
         with clock.stage("measures"):
-            return _result(views, scores, self.study.ks, self.job.notes)
+            return _result(views, scores, self.study.ks, self.plan.notes)
 
 
 def _result(

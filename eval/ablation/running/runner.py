@@ -15,11 +15,11 @@ from eval.ablation.running.cell_files import (
     write_cell,
 )
 from eval.ablation.running.indexes import Built, Indexes, chosen_editions, open_study_library
-from eval.ablation.running.measuring import Bench
+from eval.ablation.running.measuring import CellEvaluator
 from eval.ablation.spec.cells import Cell
-from eval.ablation.spec.flags import refuse_leaks
 from eval.ablation.spec.study import Study
-from eval.queries.known_items import make_queries
+from eval.ablation.spec.validity import refuse_leaks
+from eval.queries.known_items.sets import make_queries
 from eval.queries.preparation import Wanted, prepare
 from eval.queries.query_sets import QuerySet, SetInfo, read_query_set
 from eval.queries.trec import is_jsonl
@@ -154,16 +154,16 @@ def _run_cells(
         say(f"{kept} of {len(study.cells)} cells are finished already")
     todo = [cell for cells in groups.values() for cell in cells if cell not in results]
     cache = LegCache()
-    bench: Bench | None = None
+    evaluator: CellEvaluator | None = None
     for cell in progress(todo, f"{study.name}: cells", len(todo), "cells"):
         index = built[cell.build].index
-        if bench is None or bench.index is not index:
+        if evaluator is None or evaluator.index is not index:
             # The lists of another index are of no use any more; the queries' vectors are.
             cache.drop_legs()
             with clock.stage("golds"):
-                bench = Bench(index, query_set, study, cache)
+                evaluator = CellEvaluator(index, query_set, study, cache)
         with _named(cell):
-            results[cell] = bench.measure(cell, clock)
+            results[cell] = evaluator.measure(cell, clock)
         with clock.stage("writing"):
             write_cell(paths[cell], results[cell], study.labels, study.ks)
     return results, kept

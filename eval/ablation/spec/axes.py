@@ -2,7 +2,7 @@
 
 | axis | values | part |
 |---|---|---|
-| `preset` | `tam`, `sections` | index |
+| `preset` | `paper`, `sections` | index |
 | `target`, `bound` | chunk sizes in tokens (preset `sections`) | index |
 | `encoder` | model name or folder, `hash`, `wordllama`; `none` is BM25 only | index |
 | `windows`, `overlap` | on or off; tokens | index |
@@ -126,7 +126,9 @@ def _reader(option: Declared) -> Callable[[Any], Value]:
     if option.kind is bool or set(known.allowed) == {"on", "off"}:
         return _switch
     if known.choices:
-        return _choice(*known.allowed)
+        read = _choice(*known.allowed)
+        aliases = known.aliases or {}
+        return lambda value: read(aliases.get(str(value), value))
     # Numbers out of range are refused by the settings, with the two that disagree.
     return _number if option.kind is float else _whole(min(1, int(known.low or 0)))
 

@@ -44,12 +44,12 @@ from typing import Any
 
 from eval.ablation.spec.axes import AXES, Value, Values
 from eval.ablation.spec.cells import MODES, Cell, Mode, make_cells
-from eval.ablation.spec.flags import refuse_leaks
+from eval.ablation.spec.validity import refuse_leaks
 from eval.measuring.evaluate import EvalSettings
 from eval.measuring.measures import Score, parse_score
-from eval.queries.known_items import SETS
+from eval.queries.known_items.sets import known_item_sets
 from eval.queries.year_policy import POLICIES
-from manuals.model.sections import SOURCES, Corpus
+from manuals.model.source import SOURCES, in_corpus
 from tam.errors import BadOption, StudyError
 
 MEASURES = ("recall@k", "all@k", "mrr", "ndcg@k", "chunks.tokens@k")
@@ -85,7 +85,7 @@ class Study:
 
     name: str
     title: str
-    corpus: Corpus
+    corpus: str
     queries: Queries
     cells: tuple[Cell, ...]
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
@@ -175,7 +175,7 @@ def _study(path: Path, found: Mapping[str, Any]) -> Study:
         allow_leak=_flag("allow_leak", found.get("allow_leak", False)),
     )
     if study.queries.name:
-        text_from = SETS[study.queries.name].text_from
+        text_from = known_item_sets()[study.queries.name].text_from
         refuse_leaks(text_from, study.cells, study.allow_leak, study.index_sources)
     return study
 
@@ -240,7 +240,7 @@ def _ks(value: Any) -> tuple[int, ...]:
 
 
 def _sources(value: Any, corpus: str) -> tuple[str, ...]:
-    allowed = [source for source in SOURCES if SOURCES[source] == corpus]
+    allowed = in_corpus(corpus)
     for source in _listed("index.sources", value):
         _one_of("index.sources", source, allowed)
     return tuple(source for source in allowed if source in value)
@@ -345,9 +345,10 @@ def _file(folder: Path, name: str, value: Any) -> Path:
 
 def _known_items(table: Mapping[str, Any], corpus: str) -> Queries:
     _known(table, ("set", "year", "years", "n", "seed"), "queries")
-    kind = SETS.get(table["set"]) if isinstance(table["set"], str) else None
-    if kind is None or SOURCES[kind.needs[0]] != corpus:
-        sets = [name for name, each in SETS.items() if SOURCES[each.needs[0]] == corpus]
+    known = known_item_sets()
+    kind = known.get(table["set"]) if isinstance(table["set"], str) else None
+    if kind is None or SOURCES[kind.needs[0]].corpus != corpus:
+        sets = [name for name, each in known.items() if SOURCES[each.needs[0]].corpus == corpus]
         raise StudyError(
             f"queries.set: {table['set']!r} is no query set of {corpus}; choose from "
             f"{', '.join(sets)}"

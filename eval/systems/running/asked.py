@@ -16,7 +16,7 @@ from eval.systems.model.privacy import is_local
 from eval.systems.solvers.outcome import Domain, Structured
 from eval.systems.solvers.prompting import prompt_hashes
 from retrievers.search.settings import SearchSettings
-from tam import __version__
+from tam._version import __version__
 from tam.files import sha256_file, sha256_text
 
 if TYPE_CHECKING:

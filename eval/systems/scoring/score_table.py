@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eval.systems.scoring.published import HARNESS_MISSING, PUBLISHED, Published
+from tam.tables import columns
 
 if TYPE_CHECKING:
     from eval.systems.scoring.scoring_command import Scored
@@ -20,9 +21,9 @@ def table(scored: Scored) -> str:
         f"{scored.domain}, {len(scored.records)} cases",
         *unfinished(scored),
         "",
-        *_groups(scored),
+        _groups(scored),
         "",
-        *aligned(beside(scored)),
+        aligned(beside(scored)),
         *caveats(scored),
         "",
         *_retrieval_lines(scored),
@@ -48,14 +49,14 @@ def unfinished(scored: Scored) -> list[str]:
     return lines
 
 
-def _groups(scored: Scored) -> list[str]:
-    columns = [
+def _groups(scored: Scored) -> str:
+    groups = [
         [group.label, str(group.cases), str(group.missing)]
         + [score_cell(value.name, value.value, value.low, value.high) for value in group.values]
         for group in scored.groups
     ]
     heads = ["", "cases", "missing", *(value.name for value in scored.groups[0].values)]
-    return aligned(list(zip(heads, *columns, strict=True)))
+    return aligned(list(zip(heads, *groups, strict=True)))
 
 
 def score_cell(name: str, value: float, low: float, high: float) -> str:
@@ -151,13 +152,6 @@ def share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines: the first column flush left, the others right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if at == 0 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table with the first column flush left, the others right."""
+    return columns(rows, range(1, len(rows[0])))

@@ -222,4 +222,4 @@ def compare_command(a: Path, b: Path, as_json: bool) -> str:
                 f"{row.wins}/{row.ties}/{row.losses}",
             ]
         )
-    return "\n".join([*aligned(rows), f"(paired randomisation test over {both} cases)"])
+    return "\n".join([aligned(rows), f"(paired randomisation test over {both} cases)"])

@@ -10,7 +10,8 @@ from eval.queries.year_policy import choose_editions
 from eval.systems.solvers.outcome import Domain
 from eval.systems.tools.tool import Books
 from manuals.library.editions import Library
-from manuals.model.sections import SOURCES
+from manuals.model.section_id import edition_name
+from manuals.model.source import in_corpus
 from tam.errors import UnknownYear
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Shelf:
         """The books for a case's year. Raises ``UnknownYear`` when no edition is chosen for it."""
         if year not in self._made:
             pairs = [(e.source, e.year) for e in self.library.editions]
-            sources = [s for s, corpus in SOURCES.items() if corpus == self.domain]
+            sources = in_corpus(self.domain)
             chosen = choose_editions(pairs, year, self.policy, sources)
             if not chosen:
                 here = ", ".join(e.name for e in self.library.editions if e.source in sources)
@@ -61,7 +62,7 @@ class Shelf:
             return None
         from retrievers.search.settings import Filter
 
-        editions = [f"{source}/{year}" for source, year in chosen.items()]
+        editions = [edition_name(source, year) for source, year in chosen.items()]
 
         def search(query: str, count: int, source: str | None) -> Sequence[Any]:
             wanted = Filter(editions=editions, source=source)

@@ -99,7 +99,11 @@ class Bm25:
         """The score of a row without any term of the query: 0 but for BM25L and BM25+."""
         if self._constants is None:
             return 0.0
-        return float(self._constant(*self._weighted(query, self._parts(rows), rule)))
+        return self.weighted_floor(*self._weighted(query, self._parts(rows), rule))
+
+    def weighted_floor(self, numbers: npt.NDArray[np.int64], counts: Floats) -> float:
+        """``floor`` of a query that is given as for ``weighted_scores``."""
+        return float(self._constant(numbers, counts))
 
     def _parts(self, rows: Sequence[slice] | None) -> list[tuple[int, int]]:
         parts = [_bounds(part, len(self)) for part in ([slice(None)] if rows is None else rows)]

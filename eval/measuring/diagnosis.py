@@ -14,25 +14,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from eval.golds.coverage import MISSING, Coverage
 from eval.golds.gold import Gold
 from eval.measuring.judged import ViewName
+from eval.measuring.plan import EvaluationPlan
+from eval.measuring.views import View
+from manuals.model.section_id import edition_name
 from retrievers.search.index import Index, Ranking
-
-if TYPE_CHECKING:
-    from eval.measuring.evaluate import Job
-    from eval.measuring.views import View
+from tam.records import from_json, to_json
 
 Reason = Literal["", "not indexed", "other year", "no shared term", "too deep"]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A retrieved chunk: its id, rank from 1, and its rank in each leg that ranked it."""
+    """A retrieved chunk: its id, rank from 1, its rank in each leg that ranked it, and whether a
+    search, a reference or a link brought it."""
 
     chunk_id: str
     rank: int
@@ -41,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Diagnosis:
     """What became of one gold.
 
     ``found`` is the first chunk that covers it and ``section_rank`` its rank among sections (0
@@ -58,46 +59,43 @@ class Outcome:
     nearest: Place | None = None
     other_year: Place | None = None
 
+    @property
+    def rank(self) -> int:
+        """Its rank among sections, else that of the chunk that covers it; 0 when not found."""
+        return self.section_rank or (self.found.rank if self.found else 0)
+
     def to_json(self) -> dict[str, Any]:
-        """The gold's fields and the outcome, for ``golds.jsonl``. No text of the query."""
-        gold = self.gold
-        row: dict[str, Any] = {
-            name: getattr(gold, name)
-            for name in ("query_id", "source", "year", "key", "grade", "origin", "note")
-        }
-        row |= {"reason": self.reason, "detail": self.detail, "section_rank": self.section_rank}
-        for name in ("found", "nearest", "other_year"):
-            place: Place | None = getattr(self, name)
-            row[name] = place and {
-                "chunk_id": place.chunk_id,
-                "rank": place.rank,
-                "legs": dict(place.legs),
-                "found_by": place.found_by,
-            }
-        return row
+        """The gold's fields and the rest in one object, for ``golds.jsonl``. No text."""
+        row = to_json(self)
+        return {**row.pop("gold"), **row}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Diagnosis:
+        """What ``to_json`` gave. Raises ``ValueError``."""
+        return from_json(cls, {"gold": row, **row})
 
 
-def outcomes_of(
+def diagnose(
     index: Index,
     coverage: Coverage,
-    job: Job,
+    plan: EvaluationPlan,
     rankings: Sequence[Ranking],
     views: Mapping[ViewName, View],
-) -> Iterator[Outcome]:
-    """The outcomes of a job's golds in the order of its queries, those that are missing last."""
+) -> Iterator[Diagnosis]:
+    """The diagnoses of a plan's golds in the order of its queries, those that are missing last."""
     section_ranks = _section_ranks(views)
-    searched = [set(each.editions or ()) for each in job.filters]
-    for query, ranking, editions in zip(job.queries, rankings, searched, strict=True):
+    searched = [set(each.editions or ()) for each in plan.filters]
+    for query, ranking, editions in zip(plan.queries, rankings, searched, strict=True):
         rows = ranking.rows.tolist()
         place = {row: rank for rank, row in enumerate(rows, 1)}
         lost: list[Gold] = []
-        for gold in job.golds[query.query_id]:
+        for gold in plan.golds[query.query_id]:
             held = [row for row in coverage.rows(gold) if row in place]
             if held:
                 row = min(held, key=place.__getitem__)
                 nearest = _nearest(index, ranking, gold.source)
                 found = _place(index, ranking, row, place[row])
-                yield Outcome(
+                yield Diagnosis(
                     gold,
                     found=found,
                     section_rank=section_ranks.get((query.query_id, gold.section), 0),
@@ -107,8 +105,8 @@ def outcomes_of(
                 lost.append(gold)
         if lost:
             yield from _lost(index, coverage, query.text, lost, ranking, editions)
-    for gold, status in job.missing:
-        yield Outcome(gold, "not indexed", MISSING[status])
+    for gold, status in plan.missing:
+        yield Diagnosis(gold, "not indexed", MISSING[status])
 
 
 def _section_ranks(views: Mapping[ViewName, View]) -> dict[tuple[str, str], int]:
@@ -128,8 +126,7 @@ def _place(index: Index, ranking: Ranking, row: int, rank: int) -> Place:
             at = np.flatnonzero(each.rows == row)
             if len(at):
                 legs[name] = min(legs.get(name, int(at[0]) + 1), int(at[0]) + 1)
-    found_by = "reference" if row in ranking.referenced else "search"
-    return Place(index.stored.chunks.ids[row], rank, legs, found_by)
+    return Place(index.stored.chunks.ids[row], rank, legs, ranking.found_by(row))
 
 
 def _nearest(index: Index, ranking: Ranking, source: str) -> Place | None:
@@ -149,7 +146,7 @@ def _lost(
     golds: Sequence[Gold],
     ranking: Ranking,
     searched: set[str],
-) -> Iterator[Outcome]:
+) -> Iterator[Diagnosis]:
     chunks = index.stored.chunks
     rows = ranking.rows.tolist()
     sources = [chunks.sources[code] for code in chunks.source_codes[ranking.rows].tolist()]
@@ -168,7 +165,7 @@ def _lost(
         )
         other_year = _place(index, ranking, other[1], other[0]) if other else None
         reason: Reason
-        if searched and f"{gold.source}/{gold.year}" not in searched:
+        if searched and edition_name(gold.source, gold.year) not in searched:
             reason, detail = (
                 "other year",
                 f"the search was limited to {', '.join(sorted(searched))}",
@@ -182,7 +179,7 @@ def _lost(
                 reason, detail = "no shared term", "no chunk of it has a word of the query"
             else:
                 reason, detail = "too deep", f"below the {len(rows)} chunks retrieved"
-        yield Outcome(gold, reason, detail, nearest=nearest, other_year=other_year)
+        yield Diagnosis(gold, reason, detail, nearest=nearest, other_year=other_year)
 
 
 def _sharing(index: Index, coverage: Coverage, text: str, golds: Sequence[Gold]) -> set[int]:

@@ -1,35 +1,18 @@
-"""Where the manuals say to go next: the pointers that each section carries.
-
-| kind | from | to | words |
-|---|---|---|---|
-| `index_entry_to_code` | entry of an index | Tabular section of its code | the entry's path |
-| `table_cell_to_code` | entry of the drug or neoplasm table | the same | path and column head |
-| `see`, `see_also` | entry of an index | the entry named; its codes' sections | the entry's path |
-| `code_first`, `use_additional_code`, `code_also`, `excludes` | note of the Tabular List | codes and ranges it names | title and note |
-| `guideline_to_code` | coding guideline | codes and ranges it names | title and paragraph |
-| `appendix_a` | statute in Title 18, and its row | guidelines of the row | the statute's title |
-| `cross_reference` | paragraph of any manual | section it names | the paragraph |
-
-The words of a pointer are what a query must share to follow it: of a main term with 200 entries
-only the entries whose path looks like the query point anywhere.
-"""
+"""Pointers of the ICD-10-CM manuals: of index entries, of notes, of coding guidelines."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
 
-from manuals.icd10cm.codes import is_code, normalise_code
+from indexers.building.pointers.general import Others, Pointer, Target, in_text, named
+from manuals.icd10cm.codes import CATEGORY, is_code, normalise_code
 from manuals.model.keys import Reference, find_references
 from manuals.model.sections import Manual, Note, Section
-from manuals.ussg.statute_index import StatuteIndex
 
 #: a range with more categories than this points nowhere: it says too little
 MAX_CATEGORIES = 12
-#: characters of a paragraph on either side of a reference that count as its words
-AROUND = 300
 
 _NOTES = {
     "codeFirst": "code_first",
@@ -38,7 +21,6 @@ _NOTES = {
     "excludes1": "excludes",
     "excludes2": "excludes",
 }
-_INDEXES = ("index", "eindex", "drugs", "neoplasm")
 #: first words of a ``see`` -> the table that it means
 _TABLES = {
     "neoplasm": "neoplasm",
@@ -47,54 +29,13 @@ _TABLES = {
 }
 _VERSION = re.compile(r"#\d+$")
 _BRACKETS = re.compile(r"\([^)]*\)")
-_CATEGORY = re.compile(r"[A-Z]\d\w")
-#: notes, credits and footnotes tell of the law's history, not where to go
-_APPARATUS = re.compile(r" (?:Notes|Source Credit|Footnotes|Historical Note)(?: > .*)?(?:#\d+)?$")
+_CATEGORY = re.compile(CATEGORY)
 
 
-class Target(NamedTuple):
-    """A section by source and key; the table finds the edition."""
-
-    source: str
-    key: str
-
-
-class Pointer(NamedTuple):
-    """``section`` points to ``targets``; ``offset`` is a place in the manual's text where it
-    does, by which the chunk is found."""
-
-    kind: str
-    section: Section
-    offset: int
-    targets: tuple[Target, ...]
-    words: str
-
-
-#: source -> the manual of the edition that pointers of this manual mean, if there is one
-Others = Callable[[str], Manual | None]
-
-
-def pointers(manual: Manual, others: Others) -> Iterator[Pointer]:
-    """All pointers of one manual, in document order of the sections for each kind of rule."""
-    if manual.source in _INDEXES:
-        yield from _of_index(manual, others)
-    elif manual.source == "tabular":
-        yield from _of_tabular(manual)
-    else:
-        yield from _in_text(manual, others)
-    if manual.source == "title18":
-        yield from _of_statutes(manual, others)
-    elif manual.source == "ussg":
-        yield from _of_rows(manual, others)
-
-
-# -- index
-
-
-def _of_index(manual: Manual, others: Others) -> Iterator[Pointer]:
+def of_index(manual: Manual, others: Others) -> Iterator[Pointer]:
     tabular = others("tabular")
     find = _code_finder(tabular) if tabular else None
-    books = _Books(manual, others)
+    see = _SeeFinder(manual, others)
     for entry in manual.sections:
         path = _VERSION.sub("", entry.key)
         for ref in entry.refs:
@@ -107,12 +48,12 @@ def _of_index(manual: Manual, others: Others) -> Iterator[Pointer]:
             if kind not in ("see", "see_also"):
                 targets = _codes([ref.target], find)
             else:
-                targets = tuple(_seen(ref.target, books, find))
+                targets = tuple(_seen(ref.target, see, find))
             if targets:
                 yield Pointer(kind, entry, entry.span[0], targets, words)
 
 
-def _seen(words: str, books: _Books, find: _CodeFinder | None) -> Iterator[Target]:
+def _seen(words: str, see: _SeeFinder, find: _CodeFinder | None) -> Iterator[Target]:
     """Targets of ``see ...``: a code, or an entry and the sections of its codes."""
     for reference in find_references(words.removeprefix("subcategory ")):
         yield from _codes(_range(reference), find)
@@ -120,7 +61,7 @@ def _seen(words: str, books: _Books, find: _CodeFinder | None) -> Iterator[Targe
     if is_code(word):
         yield from _codes([normalise_code(word)], find)
         return
-    entry, rest = books.find(words)
+    entry, rest = see.find(words)
     if entry is not None:
         yield Target(entry.source, entry.key)
         yield from _codes(_codes_of(entry, rest), find)
@@ -137,7 +78,7 @@ def _codes_of(entry: Section, rest: Sequence[str]) -> list[str]:
     return codes + cells[:1]
 
 
-class _Books:
+class _SeeFinder:
     """The index itself, and the tables that it sends to."""
 
     def __init__(self, manual: Manual, others: Others) -> None:
@@ -256,7 +197,7 @@ def _range(reference: Reference) -> tuple[str, ...]:
     return (reference.key,) if reference.kind in ("code", "code_range") else ()
 
 
-def _of_tabular(manual: Manual) -> Iterator[Pointer]:
+def of_tabular(manual: Manual, others: Others) -> Iterator[Pointer]:
     find = _code_finder(manual)
     for section in manual.sections:
         for note in section.notes:
@@ -273,93 +214,19 @@ def _codes_in(note: Note) -> list[str]:
     return [code for reference in find_references(note.text) for code in _range(reference)]
 
 
-# -- running text
-
-
-def _in_text(manual: Manual, others: Others) -> Iterator[Pointer]:
-    """References in the own text of each section, but for the apparatus and headings."""
-    tabular = others("tabular") if manual.source == "guidelines" else None
+def of_guidelines(manual: Manual, others: Others) -> Iterator[Pointer]:
+    """Codes and ranges that a guideline names, and sections of the guidelines themselves."""
+    tabular = others("tabular")
     find = _code_finder(tabular) if tabular else None
-    for section in manual.sections:
-        # The rows of Appendix A have a rule of their own.
-        if section.kind == "statute" or _APPARATUS.search(section.key):
-            continue
-        for start, end in manual.own_spans(section):
-            text = manual.text[start:end]
-            for reference in _references(text):
-                kind, targets = _named(manual, reference, others, find)
-                if targets and Target(manual.source, section.key) not in targets:
-                    at = reference.span[0]
-                    words = _around(text, reference)
-                    if kind == "guideline_to_code":
-                        words = f"{section.title} {words}"
-                    yield Pointer(kind, section, start + at, targets, words)
-
-
-@lru_cache(maxsize=16_384)
-def _references(text: str) -> tuple[Reference, ...]:
-    # The same paragraphs stand in several editions.
-    return tuple(find_references(text))
-
-
-def _around(text: str, reference: Reference) -> str:
-    """The paragraph that holds a reference, at most ``AROUND`` characters on either side."""
-    start, end = reference.span
-    first = max(text.rfind("\n", 0, start) + 1, start - AROUND)
-    last = text.find("\n", end)
-    return text[first : min(len(text) if last < 0 else last, end + AROUND)]
+    for pointer in in_text(manual, partial(_named, manual, others, find)):
+        if pointer.kind == "guideline_to_code":
+            pointer = pointer._replace(words=f"{pointer.section.title} {pointer.words}")
+        yield pointer
 
 
 def _named(
-    manual: Manual, reference: Reference, others: Others, find: _CodeFinder | None
+    manual: Manual, others: Others, find: _CodeFinder | None, reference: Reference
 ) -> tuple[str, tuple[Target, ...]]:
     if reference.kind in ("code", "code_range"):
         return "guideline_to_code", _codes(_range(reference), find)
-    for source in reference.sources:
-        held = manual if source == manual.source else others(source)
-        if held is None:
-            continue
-        for key in reference.candidates:
-            if key in held.by_key:
-                return "cross_reference", (Target(source, key),)
-    return "cross_reference", ()
-
-
-# -- Appendix A
-
-
-def _of_statutes(title18: Manual, others: Others) -> Iterator[Pointer]:
-    """Each statute of Title 18 to the guidelines of its rows in Appendix A."""
-    ussg = others("ussg")
-    if ussg is None:
-        return
-    appendix = StatuteIndex(ussg)
-    for key in appendix.sections():
-        statute = title18.by_key.get(key)
-        if statute is None:
-            continue
-        for row in appendix.rows(key).rows:
-            targets = _guidelines(row, ussg)
-            if targets:
-                yield Pointer("appendix_a", statute, statute.span[0], targets, statute.title)
-
-
-def _of_rows(ussg: Manual, others: Others) -> Iterator[Pointer]:
-    """Each row of Appendix A to its guidelines; its words are the statute's title."""
-    title18 = others("title18")
-    appendix = StatuteIndex(ussg)
-    for key in appendix.sections():
-        statute = title18.by_key.get(key) if title18 else None
-        for row in appendix.rows(key).rows:
-            targets = _guidelines(row, ussg)
-            if targets:
-                words = f"{row.title} {statute.title}" if statute else row.title
-                yield Pointer("appendix_a", row, row.span[0], targets, words)
-
-
-def _guidelines(row: Section, ussg: Manual) -> tuple[Target, ...]:
-    return tuple(
-        Target("ussg", ref.target)
-        for ref in row.refs
-        if ref.kind == "guideline" and ref.target in ussg.by_key
-    )
+    return named(manual, others, reference)

@@ -1,8 +1,11 @@
-"""Titles of the Guidelines Manual's sections."""
+"""Ranks and titles of the Guidelines Manual's sections."""
 
 from __future__ import annotations
 
 import re
+
+#: outermost first; subsections of a guideline stand at ``DIVISION`` and deeper, like subheadings
+CHAPTER, PART, SUBPART, HEADING, GUIDELINE, DIVISION, NOTE = range(7)
 
 _LEAD_IN = re.compile(r"^(\S.{2,140}?)\.\s?[—―–]")
 _SMALL = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "than", "the"}

@@ -1,0 +1,87 @@
+"""The six manuals of ICD-10-CM as sources. An edition is of a fiscal year."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from manuals.model.source import ChunkCounts, Source
+from manuals.model.years import fiscal_year
+from tam.plugins import Hook
+
+_RECOGNISE = Hook("manuals.icd10cm.recognise:recognise")
+_PARSE_REFERENCE = Hook("manuals.icd10cm.citations:parse_reference")
+_FIND_REFERENCES = Hook("manuals.icd10cm.citations:find_references")
+
+
+def _source(name: str, title: str, order: int, rules: str, **fields: Any) -> Source:
+    return Source(
+        name=name,
+        title=title,
+        order=order,
+        corpus="icd",
+        files="ICD-10-CM XML or guidelines",
+        edition_title="{title}, FY {year}",
+        recognise=_RECOGNISE,
+        dates=fiscal_year,
+        parse_reference=_PARSE_REFERENCE,
+        find_references=_FIND_REFERENCES,
+        chunk_rules={
+            preset: Hook(f"chunkers.icd10cm.{preset}_{rules}:pieces")
+            for preset in ("paper", "sections")
+        },
+        **fields,
+    )
+
+
+def _index(name: str, title: str, order: int, **fields: Any) -> Source:
+    return _source(
+        name,
+        title,
+        order,
+        "index",
+        parse=Hook("manuals.icd10cm.index:parse_index"),
+        path_keys=True,
+        pointers=Hook("indexers.building.pointers.icd10cm:of_index"),
+        lines=Hook("indexers.building.lines:section_lines"),
+        **fields,
+    )
+
+
+GUIDELINES = _source(
+    "guidelines",
+    "ICD-10-CM Official Guidelines",
+    1,
+    "guidelines",
+    parse=Hook("manuals.icd10cm.guidelines:parse_guidelines"),
+    pointers=Hook("indexers.building.pointers.icd10cm:of_guidelines"),
+    counts=ChunkCounts("ICD-10-CM", 17138, (2019,), 126, measured={2025: (132, 132)}),
+    known_items=Hook("eval.queries.known_items.icd10cm:of_guidelines"),
+)
+
+TABULAR = _source(
+    "tabular",
+    "ICD-10-CM Tabular List",
+    2,
+    "tabular",
+    parse=Hook("manuals.icd10cm.tabular:parse_tabular"),
+    match=Hook("manuals.icd10cm.lookup:match"),
+    code_view=Hook("manuals.icd10cm.lookup:code_view"),
+    why_absent=Hook("manuals.icd10cm.lookup:why_absent"),
+    pointers=Hook("indexers.building.pointers.icd10cm:of_tabular"),
+    lines=Hook("indexers.building.lines:section_lines"),
+    counts=ChunkCounts(
+        "ICD-10-CM", 17138, (2019,), 2255, measured={2021: (2256, 2256), 2025: (2311, 2311)}
+    ),
+    known_items=Hook("eval.queries.known_items.icd10cm:of_tabular"),
+)
+
+INDEX = _index(
+    "index",
+    "ICD-10-CM Alphabetic Index",
+    3,
+    expands="tabular",
+    counts=ChunkCounts("ICD-10-CM", 17138, (2019,), 14457, measured={2025: (15151, 15151)}),
+)
+EINDEX = _index("eindex", "ICD-10-CM External Cause Index", 4, expands="tabular")
+DRUGS = _index("drugs", "ICD-10-CM Table of Drugs and Chemicals", 5)
+NEOPLASM = _index("neoplasm", "ICD-10-CM Neoplasm Table", 6)

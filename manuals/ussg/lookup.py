@@ -1,0 +1,37 @@
+"""Guidelines, and statutes in Appendix A, in an edition of the Guidelines Manual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from manuals.library.lookup import NEAREST, joint_head, match_keys, with_nearest
+from manuals.model.reference import Reference
+from manuals.model.sections import Manual
+from manuals.model.source import Match
+from manuals.ussg.statute_index import PREFIX, StatuteIndex
+
+
+def match(manual: Manual, reference: Reference) -> Match | None:
+    """A guideline by its keys; a statute by the rows of Appendix A that hold it."""
+    if reference.kind == "statute":
+        return _rows(manual, reference)
+    found = match_keys(manual, reference.candidates)
+    if found is None and reference.kind == "appendix_a":
+        return _rows(manual, replace(reference, key=reference.key.removeprefix(PREFIX)))
+    return found
+
+
+def _rows(manual: Manual, reference: Reference) -> Match | None:
+    found = StatuteIndex(manual).rows_of(reference)
+    return Match(manual, found.rows, 0 if found.exact else 1) if found.rows else None
+
+
+def why_absent(
+    manual: Manual, reference: Reference, line: str, near: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """Names the joint head (``§§5K2.0-5K2.24``) under which a number stood."""
+    head = joint_head(manual, reference.key)
+    if head is None:
+        return with_nearest(line, near), near
+    near = tuple(dict.fromkeys((head.key, *near)))[:NEAREST]
+    return with_nearest(f"{line}: {head.heading} stands there", near), near
