@@ -29,9 +29,14 @@ def names_by_row(
             return library.manual(source, year) if (source, year) in heads else None
 
         manual = library.manual(edition.source, year)
-        for name in (*SOURCES[edition.source].names(manual, other), *lay_names(manual)):
+        for name in SOURCES[edition.source].names(manual, other):
             row = heads.get((name.source, year), {}).get(unit_of(name.source, name.key))
             if row is not None and name.text.strip():
+                found[row][name] = None
+        for name in lay_names(manual):
+            row = heads[name.source, year].get(unit_of(name.source, name.key))
+            # What has no name of its own in this edition is not there (deleted, reserved).
+            if row is not None and found[row]:
                 found[row][name] = None
     return [list(names) for names in found]
 

@@ -11,7 +11,7 @@ from manuals.model.sections import Manual
 #: characters of a code without its dot above which a name only adds a side or an encounter
 _LONGEST = 5
 _TERMS = frozenset({"inclusionTerm", "includes"})
-_CODES = frozenset({"code", "manifestation"})
+_LEADING = frozenset({"code", "manifestation", "cell"})
 _VERSION = re.compile(r"#\d+")
 
 
@@ -20,21 +20,19 @@ def tabular_names(manual: Manual, others: Others) -> Iterator[UnitName]:
     for section in manual.sections:
         if section.kind not in ("category", "subcategory", "code"):
             continue
-        terms = (note.text for note in section.notes if note.kind in _TERMS)
-        text = ". ".join((headed(manual, section), *terms))
         short = len(section.key.replace(".", "")) <= _LONGEST
-        yield UnitName(manual.source, section.key, text, encoded=short)
+        yield UnitName(manual.source, section.key, headed(manual, section), encoded=short)
+        for note in section.notes:
+            if note.kind in _TERMS:
+                yield UnitName(manual.source, section.key, note.text, encoded=short)
 
 
 def index_names(manual: Manual, others: Others) -> Iterator[UnitName]:
-    """The path of each entry, as a name of the codes that it gives."""
+    """The path of each entry, as a name of the codes that it gives; of a row in a table with the
+    head of each column."""
     for section in manual.sections:
-        targets = dict.fromkeys(ref.target for ref in section.refs if ref.kind in _CODES)
         path = _VERSION.sub("", section.heading)
-        for target in targets:
-            yield UnitName("tabular", target.rstrip("-."), path, section.key, encoded=False)
-
-
-def no_names(manual: Manual, others: Others) -> Iterator[UnitName]:
-    """Of a table of substances: each row gives a code a cell, and none is what the code is called."""
-    return iter(())
+        for ref in dict.fromkeys(section.refs):
+            if ref.kind in _LEADING:
+                text = f"{path} {ref.condition}".strip()
+                yield UnitName("tabular", ref.target.rstrip("-."), text, section.key, encoded=False)

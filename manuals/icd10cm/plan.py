@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manuals.model.plan import PlanStep, Statement
+from manuals.model.sections import Manual
 
 #: categories that each problem may bring of 25 sections
 _PER_PROBLEM = 2
 
 
-def steps(found: Sequence[Statement]) -> tuple[PlanStep, ...]:
+def steps(manual: Manual | None, found: Sequence[Statement]) -> tuple[PlanStep, ...]:
     """A step for each problem of the note, then what the rest of it adds: status and history
     (chapter 21), external causes (chapter 20), other conditions, guidelines."""
     problems = [number for number, each in enumerate(found) if each.problem]

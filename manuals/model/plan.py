@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Statement(NamedTuple):
@@ -42,9 +42,11 @@ class PlanStep:
 def read_steps(path: Path) -> tuple[PlanStep, ...]:
     """The steps of a plan's file (TOML, one ``[[step]]`` each), in order."""
     record = tomllib.loads(path.read_text(encoding="utf-8"))
-    return tuple(
-        PlanStep(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in each.items()}
-        )
-        for each in record["step"]
-    )
+    return tuple(_step(each) for each in record["step"])
+
+
+def _step(record: dict[str, Any]) -> PlanStep:
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+    }
+    return PlanStep(**fields)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from manuals.model.plan import PlanStep, read_steps
+from manuals.model.plan import PlanStep, Statement, read_steps
 from manuals.model.sections import Manual
 from manuals.ussg.citations import NUMERALS
 
@@ -19,7 +20,7 @@ _PARTS = re.compile(
 _CHAPTER = re.compile(r"\bChapter\s+(?P<chapter>[A-Z][a-z]+)\s+\(")
 
 
-def steps(manual: Manual | None) -> tuple[PlanStep, ...]:
+def steps(manual: Manual | None, found: Sequence[Statement]) -> tuple[PlanStep, ...]:
     """The steps for an edition, each with the parts that its own §1B1.1 names for it; without an
     edition those of the file."""
     planned = read_steps(_PLAN)

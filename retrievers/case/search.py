@@ -110,10 +110,10 @@ class CaseSearch:
         self._editions = {edition.source: edition for edition in allowed.editions}
         self._library = library
         self._tokens = ranker.stored.chunks.tokens
-        self._by_statement = np.zeros((len(found), self.units.count))
+        self._by_statement = np.zeros((len(found), self.units.size))
         #: for each unit its best row so far, and how well it scores
-        self._row = np.zeros(self.units.count, np.int64)
-        self._row_score = np.full(self.units.count, -np.inf)
+        self._row = np.zeros(self.units.size, np.int64)
+        self._row_score = np.full(self.units.size, -np.inf)
         texts = [statement.text for statement in found]
         for number, (scores, _) in enumerate(ranker.scores(texts, allowed)):
             weight = found[number].weight
@@ -201,7 +201,7 @@ class CaseSearch:
         """Which units a step may take."""
         of_source = self.units.source == self._source(step.source)
         if not step.under:
-            return of_source
+            return np.asarray(of_source, np.bool_)
         edition = self._editions[step.source]
         manual = self._library.manual(step.source, edition.year)
         keys = {
@@ -210,8 +210,9 @@ class CaseSearch:
             if key in manual.by_key
             for below in manual.subtree(manual.get(key))
         }
-        named = np.fromiter((key in keys for key in self.units.keys), bool, self.units.count)
-        return of_source & named
+        named = np.fromiter((key in keys for key in self.units.keys), bool, self.units.size)
+        inside: npt.NDArray[np.bool_] = of_source & named
+        return inside
 
     def _source(self, name: str) -> int:
         first = next(iter(self._sources.get(name, ())), -1)

@@ -1,8 +1,8 @@
-"""Scores of units for texts, by all legs of the settings."""
+"""Scores of units for texts, by all legs of the settings and those over names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from indexers.folder.opened import StoredIndex
@@ -26,13 +26,30 @@ class UnitRanker:
     table: UnitTable
     encode: Callable[[Sequence[str]], Vectors]
 
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """The legs of the settings, and those over names that the index has. Without a leg of
+        vectors none of names is taken that needs them."""
+        own = self.settings.legs
+        vectors = any("vector" in LEGS[leg].needs for leg in own)
+        return tuple(
+            name
+            for name, leg in LEGS.items()
+            if name in own
+            or (
+                leg.level == "unit"
+                and self.stored.has(name)
+                and (vectors or "vector" not in leg.needs)
+            )
+        )
+
     def units(self, allowed: Allowed) -> UnitRows:
         """The units of the allowed rows."""
         return self.table.rows_of(allowed)
 
     def scores(
         self, texts: Sequence[str], allowed: Allowed
-    ) -> Iterator[tuple[UnitScores, dict[str, RankedRows]]]:
+    ) -> Iterator[tuple[UnitScores, Mapping[str, RankedRows]]]:
         """For each text the scores of all units, and each leg's list of the allowed rows."""
         units = self.units(allowed)
         asked = list(texts)
@@ -41,22 +58,22 @@ class UnitRanker:
             asked = [expanded(text, sources) for text in asked]
         for first in range(0, len(asked), _BATCH):
             batch = asked[first : first + _BATCH]
-            lists = {leg: list(self._rank(leg, batch, allowed)) for leg in self.settings.legs}
+            lists = {leg: list(self._rank(leg, batch, allowed)) for leg in self.legs}
             for number in range(len(batch)):
                 legs = {leg: found[number] for leg, found in lists.items()}
                 yield self._of(legs, units), legs
 
     def _rank(self, leg: str, texts: Sequence[str], allowed: Allowed) -> Iterator[RankedRows]:
         rule = self.settings.term_rule if "terms" in LEGS[leg].needs else PLAIN
-        yield from self.stored.ranker(leg).rank(
-            Queries(texts, rule, self.encode), allowed, max(len(allowed), 1)
-        )
+        queries = Queries(texts, rule, self.encode)
+        yield from self.stored.ranker(leg).rank(queries, allowed, max(len(allowed), 1))
 
-    def _of(self, legs: dict[str, RankedRows], units: UnitRows) -> UnitScores:
+    def _of(self, legs: Mapping[str, RankedRows], units: UnitRows) -> UnitScores:
         passages, names = [], []
-        for leg, weight in zip(self.settings.legs, self.settings.leg_weights, strict=True):
+        for leg, found in legs.items():
+            weight = self.settings.unit_weight(leg)
             if LEGS[leg].level == "unit":
-                names.append((weight, of_units(legs[leg], units)))
+                names.append((weight, of_units(found, units)))
             else:
-                passages.append((weight, of_rows(legs[leg], units)))
+                passages.append((weight, of_rows(found, units)))
         return unit_scores(units, passages, names)

@@ -88,6 +88,7 @@ class TitleTermsLeg(Leg):
     title = "BM25 over the names of units"
     order = 60
     level = "unit"
+    weight = 0.3
     needs = frozenset({"terms"})
     folder = "titles/bm25"
     files = (_STARTS, "starts.npy", "blocks.npy", "data.npy", "indices.npy", "vocabulary.txt")
