@@ -23,6 +23,7 @@ from indexers.legs.ranking import RankedRows
 from retrievers.ranking.legs import LegCache
 from retrievers.ranking.links import link_info
 from retrievers.ranking.named_span import named_span
+from retrievers.ranking.units import UnitTable
 from retrievers.search.filters import allowed_rows
 from retrievers.search.hits import Hit, Leg, Named, Provenance
 from retrievers.search.passage import Place, find_passage, query_weights
@@ -52,6 +53,7 @@ class Index:
         self.stored = stored
         # Masks of rows: what a server's last requests asked for is enough.
         self._allowed = lru_cache(maxsize=64)(partial(allowed_rows, stored))
+        self.units = UnitTable(stored)
 
     def __len__(self) -> int:
         """Number of chunks."""
@@ -156,7 +158,7 @@ class Index:
         per_query = _per_query(filters, len(queries))
         with clock.stage("filter"):
             allowed = {wanted: self._allow(wanted) for wanted in per_query}
-        pipeline = Pipeline(self.stored, settings, k, allowed, cache, clock)
+        pipeline = Pipeline(self.stored, settings, k, allowed, cache, clock, self.units)
         return pipeline.run(queries, per_query)
 
     def hits(self, ranking: Ranking) -> list[Hit]:
