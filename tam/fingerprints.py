@@ -14,7 +14,7 @@ from typing import Any
 from tam.files import sha256_file
 
 #: data files that are as good as code
-_PATTERNS = ("*.py", "*.toml", "*.json")
+_PATTERNS = ("*.py", "*.toml", "*.json", "*.tsv")
 
 
 def fingerprint(record: Any) -> str:

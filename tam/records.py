@@ -94,7 +94,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def to_json(record: Any) -> Any:
     """A record (dataclass, NamedTuple or pydantic model) as JSON values, by its types."""
     kind: Any = type(record)
-    return _adapter(kind).dump_python(record, mode="json")
+    return _adapter(kind).dump_python(record, mode="json", warnings=False)
 
 
 def from_json(kind: type[T], value: Any) -> T:

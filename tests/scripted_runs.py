@@ -10,7 +10,9 @@ from typing import Any
 from llm_server import Reply, Request, Script, serving
 
 from eval.systems.running.folder import RunFolder
-from eval.systems.running.starting import Start, StartEnded, start
+from eval.systems.running.launch import run_request
+from eval.systems.running.request import RunRequest
+from eval.systems.running.runner import RunSummary
 from retrievers.search.settings import SearchSettings
 
 CASES = (
@@ -37,9 +39,9 @@ def write_cases(path: Path, count: int = 3) -> Path:
     return path
 
 
-def icd_start(folder: Path, index: Path, count: int = 3) -> Start:
+def icd_start(folder: Path, index: Path, count: int = 3) -> RunRequest:
     """What a run over a few ICD cases is asked for; the endpoint comes with ``play``."""
-    return Start(
+    return RunRequest(
         system="single-pass",
         domain="icd",
         cases=write_cases(folder / "cases.csv", count),
@@ -55,10 +57,10 @@ def icd_start(folder: Path, index: Path, count: int = 3) -> Start:
 Records = list[dict[str, Any]]
 
 
-def play(asked: Start, script: Script) -> tuple[StartEnded, list[Request], Records]:
+def play(asked: RunRequest, script: Script) -> tuple[RunSummary, list[Request], Records]:
     """Run against a server that plays the script; the requests that it got, and the records."""
     with serving(script) as server:
-        ended = start(replace(asked, base_url=server.url))
+        ended = run_request(replace(asked, base_url=server.url))
     return ended, server.requests, list(RunFolder(asked.out).records().values())
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 
 from chunkers.model.chunk import JOINT, Chunk
 from chunkers.model.store import write_chunks
@@ -25,6 +26,7 @@ from indexers.folder.opened import open_folder
 from indexers.folder.table import CHUNKS
 from indexers.legs.model import LEGS
 from manuals.library.editions import Library
+from manuals.library.store import save_manual
 from manuals.model.sections import Edition, Manual, ManualFile, Section
 from manuals.model.source import SOURCES
 from retrievers.search.index import Index
@@ -101,6 +103,7 @@ def make_index(
     )
     order = list(SOURCES)
     chunks = sorted(chunks, key=lambda chunk: (order.index(chunk.source), chunk.year))
+    chunks, texts = _laid_out(chunks)
     folder.mkdir(parents=True, exist_ok=True)
     write_chunks(chunks, folder / CHUNKS)
     editions = _editions(chunks)
@@ -138,9 +141,48 @@ def make_index(
         files={},
     )
     write_manifest(folder, manifest)
+    library = make_library(editions, _placed(sections, chunks), texts)
+    for edition in editions:
+        save_manual(library.manual(edition.source, edition.year), folder / "manuals")
     stored = open_folder(folder)
-    stored.__dict__["library"] = make_library(editions, sections)
+    stored.__dict__["library"] = library
     return Index(stored)
+
+
+def _laid_out(chunks: Sequence[Chunk]) -> tuple[list[Chunk], dict[tuple[str, int], str]]:
+    """The chunks with their places in the texts of their editions, and these texts; a chunk that
+    has a place of its own keeps it."""
+    placed, texts = [], dict[tuple[str, int], str]()
+    for chunk in chunks:
+        if chunk.text_span != (0, len(chunk.text.partition(JOINT)[2])):
+            placed.append(chunk)
+            continue
+        before = texts.get((chunk.source, chunk.year), "")
+        before += "\n\n" if before else ""
+        body = chunk.text.partition(JOINT)[2]
+        span = (len(before), len(before) + len(body))
+        texts[chunk.source, chunk.year] = before + body
+        placed.append(replace(chunk, span=span, text_span=span))
+    return placed, texts
+
+
+def _placed(sections: Sequence[Section], chunks: Sequence[Chunk]) -> list[Section]:
+    """The sections with the spans of the chunks named by them; what stands below such a one gets
+    an empty stretch at its end. Without any section, one for each chunk."""
+    spans = {(c.source, c.year, c.key): c.text_span for c in chunks}
+    found: list[Section] = []
+    if not sections:
+        sections = [make_section(*place) for place in spans]
+    for section in sections:
+        own = spans.get((section.source, section.year, section.key))
+        above = spans.get((section.source, section.year, section.parent or ""))
+        if own is None and above is not None and section.span == (0, 1):
+            own = (above[1], above[1])
+        elif own is None and section.span == (0, 1):
+            own = (0, max(c.text_span[1] for c in chunks))
+        path = (section.parent,) if section.parent else ()
+        found.append(replace(section, span=own or section.span, path=path))
+    return sorted(found, key=lambda section: (section.span[0], -section.span[1]))
 
 
 def _editions(chunks: Sequence[Chunk]) -> list[EditionRows]:
@@ -168,7 +210,11 @@ def _editions(chunks: Sequence[Chunk]) -> list[EditionRows]:
     return editions
 
 
-def make_library(editions: Sequence[EditionRows], sections: Sequence[Section]) -> Library:
+def make_library(
+    editions: Sequence[EditionRows],
+    sections: Sequence[Section],
+    texts: Mapping[tuple[str, int], str] = MappingProxyType({}),
+) -> Library:
     records = {
         Edition(
             e.source, e.year, e.title, e.release, e.files, e.effective_from, e.effective_to
@@ -178,7 +224,8 @@ def make_library(editions: Sequence[EditionRows], sections: Sequence[Section]) -
 
     def load(edition: Edition) -> Manual:
         own = [s for s in sections if (s.source, s.year) == (edition.source, edition.year)]
-        return Manual(edition, "x" * 1000, tuple(own))
+        text = texts.get((edition.source, edition.year), "x" * 1000)
+        return Manual(edition, text, tuple(own))
 
     return Library(records, load)
 

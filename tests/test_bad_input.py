@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tam.cli
-from eval.queries.cases import parse_codes
+from eval.domains.icd.cases import parse_codes
 from eval.queries.query_sets import read_query_set
 from eval.reporting.comparison import read_per_query
 from indexers.folder.damage import load_array

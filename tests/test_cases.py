@@ -6,20 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from eval.queries.cases import (
-    ICD_COLUMNS,
-    LEGAL_COLUMNS,
-    parse_codes,
-    read_cases,
-    read_icd_cases,
-    read_legal_cases,
-    read_years,
-    with_years,
-)
+from eval.domains.icd.cases import parse_codes
+from eval.domains.model import DOMAINS
+from eval.queries.case_files import Case, read_case_file, read_years, with_years
+from eval.queries.cases import read_cases
 from tam.errors import BadCases, BadOption
 
 ICD_HEAD = "hadm_id,note_id,input_text,output_icd_codes,year\n"
 LEGAL_HEAD = "docket_id,input,output\n"
+
+
+def of_domain(name: str, path: Path) -> list[Case]:
+    domain = DOMAINS[name]
+    return read_case_file(path, domain.columns, domain.read_answer)
+
+
+def read_icd_cases(path: Path) -> list[Case]:
+    return of_domain("icd", path)
+
+
+def read_legal_cases(path: Path) -> list[Case]:
+    return of_domain("legal", path)
 
 
 def written(path: Path, text: str, encoding: str = "utf-8") -> Path:
@@ -37,9 +44,9 @@ def test_icd_cases(tmp_path: Path) -> None:
     assert first.case_id == "1"
     assert first.note_id == "1-DS"
     assert first.text == 'First line, with a comma.\nSecond "quoted" line.'
-    assert first.codes == ("J44.1", "I10")
+    assert first.answer == ("J44.1", "I10")
     assert (first.year, first.line) == (2025, 2)
-    assert second.codes == ("E11.22", "Z79.4")
+    assert second.answer == ("E11.22", "Z79.4")
     assert (second.year, second.line) == (None, 4)
     assert "First line" not in repr(first)  # a case's text never gets into a log by accident
 
@@ -63,7 +70,7 @@ def test_legal_cases_and_years(tmp_path: Path) -> None:
     cases = read_legal_cases(
         written(tmp_path / "c.csv", LEGAL_HEAD + "a,Facts.,15\nb,More.,\nc,x,7.0\n")
     )
-    assert [(case.case_id, case.level, case.year) for case in cases] == [
+    assert [(case.case_id, case.answer, case.year) for case in cases] == [
         ("a", 15, None),
         ("b", None, None),
         ("c", 7, None),
@@ -83,7 +90,7 @@ def test_the_table_wins_over_the_case_and_a_gap_in_it_does_not(tmp_path: Path) -
 def test_byte_order_mark_crlf_and_spreadsheet_years(tmp_path: Path) -> None:
     text = "\ufeff" + ICD_HEAD.replace("\n", "\r\n") + '1,n,"a\r\nb",I10,2025.0\r\n'
     (case,) = read_icd_cases(written(tmp_path / "c.csv", text))
-    assert (case.year, case.codes) == (2025, ("I10",))
+    assert (case.year, case.answer) == (2025, ("I10",))
 
 
 def test_a_very_long_note(tmp_path: Path) -> None:
@@ -93,15 +100,15 @@ def test_a_very_long_note(tmp_path: Path) -> None:
 
 
 def test_corpus_by_columns_and_names_of_ones_own(tmp_path: Path) -> None:
-    assert read_cases(written(tmp_path / "l.csv", LEGAL_HEAD + "a,Facts.,1\n"))[0] == "legal"
+    assert read_cases(written(tmp_path / "l.csv", LEGAL_HEAD + "a,Facts.,1\n"))[0].name == "legal"
     own = written(tmp_path / "own.csv", "id,note,codes\n7,Text.,I10\n")
     names = {"case_id": "id", "text": "note", "answer": "codes"}
-    corpus, (case,) = read_cases(own, names)
-    assert (corpus, case.case_id, case.codes) == ("icd", "7", ("I10",))
+    domain, (case,) = read_cases(own, names)
+    assert (domain.name, case.case_id, case.answer) == ("icd", "7", ("I10",))
     with pytest.raises(BadCases, match=r"name yours with --column"):
         read_cases(own)
     with pytest.raises(BadOption, match="no such column"):
-        ICD_COLUMNS.renamed({"txt": "note"})
+        DOMAINS["icd"].columns.renamed({"txt": "note"})
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_no_cases_at_all(tmp_path: Path) -> None:
 def test_a_level_that_is_none(tmp_path: Path) -> None:
     path = written(tmp_path / "c.csv", LEGAL_HEAD + "a,Facts.,probation\n")
     with pytest.raises(BadCases, match=r"c\.csv:2: output of case 'a' is not an offense level"):
-        read_legal_cases(path, LEGAL_COLUMNS)
+        read_legal_cases(path)
 
 
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
@@ -177,11 +184,11 @@ def test_bad_year_tables(tmp_path: Path, text: str, reason: str) -> None:
 
 @pytest.mark.real
 def test_the_real_case_files(real_cases: Path) -> None:
-    corpus, icd = read_cases(real_cases / "icd_cases.csv")
-    assert (corpus, len(icd)) == ("icd", 4)
+    domain, icd = read_cases(real_cases / "icd_cases.csv")
+    assert (domain.name, len(icd)) == ("icd", 4)
     assert {case.year for case in icd} == {2025, 2019}
-    assert "T40.2X5A" in icd[3].codes
-    corpus, legal = read_cases(real_cases / "legal_cases.csv")
-    assert (corpus, len(legal)) == ("legal", 6)
+    assert "T40.2X5A" in icd[3].answer
+    domain, legal = read_cases(real_cases / "legal_cases.csv")
+    assert (domain.name, len(legal)) == ("legal", 6)
     years = read_years(real_cases / "legal_years.csv")
     assert {case.year for case in with_years(legal, years)} == {2021, 2025}

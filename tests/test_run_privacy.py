@@ -17,11 +17,13 @@ import pytest
 from llm_server import Reply, Request, in_turn, serving
 from scripted_runs import GOOD, icd_start, play
 
+from eval.domains.model import DOMAINS
+from eval.systems.model.failures import CallFailed, failure_of
 from eval.systems.model.privacy import TRACING, endpoint, guard, is_local, kept_private
-from eval.systems.model.stops import ModelStop, stop_for
 from eval.systems.running.folder import RunFolder
-from eval.systems.running.starting import Start, start
-from eval.systems.scoring.scoring_command import score_command
+from eval.systems.running.launch import run_request
+from eval.systems.running.request import RunRequest
+from eval.systems.scoring.commands import score_command
 from tam.errors import RunError
 
 #: words that stand in every case of these tests and nowhere else
@@ -29,7 +31,7 @@ CANARY = "Zebrafinch"
 
 
 @pytest.fixture
-def asked(tmp_path: Path, sample_icd_index: Path) -> Start:
+def asked(tmp_path: Path, sample_icd_index: Path) -> RunRequest:
     made = icd_start(tmp_path, sample_icd_index)
     made.cases.write_text(made.cases.read_text().replace("Case number", f"{CANARY} Case number"))
     return made
@@ -88,23 +90,23 @@ ODD = [
 
 
 @pytest.mark.parametrize("url", ODD)
-def test_an_odd_address_is_refused_and_not_repeated(asked: Start, url: str) -> None:
+def test_an_odd_address_is_refused_and_not_repeated(asked: RunRequest, url: str) -> None:
     with pytest.raises(RunError, match="not a plain HTTP address") as caught:
-        start(replace(asked, base_url=url))
+        run_request(replace(asked, base_url=url))
     assert "secret" not in str(caught.value)
     assert not asked.out.exists()
 
 
-def test_clinical_text_stays_local(asked: Start) -> None:
+def test_clinical_text_stays_local(asked: RunRequest) -> None:
     for base_url in (None, "https://1.1.1.1/v1", "http://[::ffff:1.1.1.1]/v1"):
         with pytest.raises(RunError, match=r"protected health information.*--allow-remote-phi"):
-            start(replace(asked, base_url=base_url))
+            run_request(replace(asked, base_url=base_url))
     for model in ("anthropic:claude", "google_genai:gemini", "azure_openai:gpt-5", "gpt-5"):
         with pytest.raises(RunError, match="openai:MODEL"):
-            start(replace(asked, model=model, base_url="http://127.0.0.1:9/v1"))
+            run_request(replace(asked, model=model, base_url="http://127.0.0.1:9/v1"))
     assert not asked.out.exists()
-    guard("icd", "openai:gpt-5", None, True)
-    guard("legal", "openai:gpt-5", None, False)
+    guard(DOMAINS["icd"], "openai:gpt-5", None, True)
+    guard(DOMAINS["legal"], "openai:gpt-5", None, False)
 
 
 def test_the_environments_endpoint_is_the_one_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +118,7 @@ def test_the_environments_endpoint_is_the_one_that_counts(monkeypatch: pytest.Mo
 
 
 def test_no_proxy_sees_what_is_meant_for_a_local_endpoint(
-    asked: Start, monkeypatch: pytest.MonkeyPatch
+    asked: RunRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(in_turn(GOOD)) as proxy:
         address = proxy.url.removesuffix("/v1")
@@ -129,7 +131,7 @@ def test_no_proxy_sees_what_is_meant_for_a_local_endpoint(
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_no_redirect_carries_a_case_on(asked: Start, status: int) -> None:
+def test_no_redirect_carries_a_case_on(asked: RunRequest, status: int) -> None:
     with (
         serving(in_turn(GOOD)) as other,
         serving(
@@ -137,12 +139,12 @@ def test_no_redirect_carries_a_case_on(asked: Start, status: int) -> None:
         ) as server,
     ):
         with pytest.raises(RunError, match="redirects"):
-            start(replace(asked, base_url=server.url))
+            run_request(replace(asked, base_url=server.url))
         assert (len(server.requests), len(other.requests)) == (1, 0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes")
-def test_runs_over_clinical_text_are_private(asked: Start, tmp_path: Path) -> None:
+def test_runs_over_clinical_text_are_private(asked: RunRequest, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o755)
     asked.out.mkdir(mode=0o755)
@@ -181,7 +183,7 @@ def test_runs_over_other_text_are_not(sample_legal_index: Path, tmp_path: Path) 
     try:
         asked = icd_start(tmp_path, sample_legal_index)
         legal = replace(asked, domain="legal", cases=cases, out=out, system="retrieval-only")
-        start(replace(legal, model=None))
+        run_request(replace(legal, model=None))
     finally:
         os.umask(old)
     assert stat.S_IMODE((out / "cases.jsonl").stat().st_mode) == 0o644
@@ -189,7 +191,7 @@ def test_runs_over_other_text_are_not(sample_legal_index: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("allowed", [False, True])
 def test_tracing_services_are_off_for_clinical_text(
-    asked: Start, monkeypatch: pytest.MonkeyPatch, allowed: bool
+    asked: RunRequest, monkeypatch: pytest.MonkeyPatch, allowed: bool
 ) -> None:
     """Even when the endpoint is allowed: an agreement with it covers no tracing service, and even
     when LangSmith has read its settings before."""
@@ -210,7 +212,7 @@ def test_tracing_services_are_off_for_clinical_text(
     assert os.environ["LANGSMITH_TRACING"] == "false"
 
 
-def test_a_run_file_holds_no_secret(asked: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_file_holds_no_secret(asked: RunRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     play(asked, in_turn(GOOD))
     for file in asked.out.rglob("*"):
@@ -249,7 +251,7 @@ run(["run", sys.argv[1], "--domain", "icd", "--cases", sys.argv[2], "--out", sys
     ],
 )
 def test_the_screen_shows_no_word_of_a_case(
-    asked: Start, system: str, status: int, code: int
+    asked: RunRequest, system: str, status: int, code: int
 ) -> None:
     """A server that echoes, with all logs and warnings on: neither output nor traceback quotes."""
 
@@ -276,12 +278,12 @@ def test_the_screen_shows_no_word_of_a_case(
         assert "HTTP status" in done.stderr
 
 
-def test_details_of_a_stop_are_bounded_and_kept_in_the_record_alone(asked: Start) -> None:
+def test_details_of_a_stop_are_bounded_and_kept_in_the_record_alone(asked: RunRequest) -> None:
     _, _, records = play(replace(asked, limit=1), lambda request: echo(request, status=400))
     assert records[0]["status"] == "bad_request"
     assert 0 < len(records[0]["detail"]) <= 500
     assert CANARY not in (asked.out / "config.json").read_text()
-    assert CANARY not in str(ModelStop("bad_request", CANARY))
+    assert CANARY not in str(CallFailed("bad_request", CANARY))
     assert CANARY not in repr(RunFolder(asked.out).path)
 
 
@@ -291,5 +293,5 @@ class _ApiStatusError(Exception):
 
 def test_a_refusal_of_the_endpoint_quotes_it_only_where_that_is_harmless() -> None:
     error = _ApiStatusError(f"no model; you sent {CANARY}")
-    assert CANARY not in str(stop_for(error, private=True))
-    assert CANARY in str(stop_for(error, private=False))
+    assert CANARY not in str(failure_of(error, private=True))
+    assert CANARY in str(failure_of(error, private=False))

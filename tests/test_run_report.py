@@ -12,7 +12,7 @@ import pytest
 from llm_server import Reply, Request
 from scripted_runs import case_number, icd_start, play, tools_of
 
-from eval.systems.scoring.scoring_command import score_command
+from eval.systems.scoring.commands import score_command
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
 

@@ -11,17 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.systems.model.calls import append, json_bytes
+from eval.domains.icd.scores import SCORER as ICD_SCORER
+from eval.domains.legal.scores import SCORER as LEGAL_SCORER
+from eval.domains.model import DOMAINS
 from eval.systems.running.folder import RunFolder
-from eval.systems.scoring.scores import Group, score_icd, score_legal
-from eval.systems.scoring.scoring_command import (
-    compare_command,
-    compare_runs,
-    score_command,
-    score_run,
-)
-from eval.systems.scoring.stages import failing_stage, retrieved, stage_counts
+from eval.systems.scoring.commands import compare_command, score_command
+from eval.systems.scoring.retrieved import failing_stage, retrieved, stage_counts
+from eval.systems.scoring.scored import compare_runs, score_run
+from eval.systems.scoring.scores import Group
 from tam.errors import RunError
+from tam.records import append, json_bytes
 
 # -- by hand: (reference, prediction)
 ICD: list[tuple[list[str], list[str] | None]] = [
@@ -41,7 +40,7 @@ def icd_records() -> list[dict[str, Any]]:
 
 
 def test_icd_scores_are_those_computed_by_hand() -> None:
-    whole, *bins = score_icd(icd_records())
+    whole, *bins = ICD_SCORER.score(icd_records())
     assert (whole.label, whole.cases, whole.missing) == ("all", 5, 1)
     assert whole.value("exact") == pytest.approx(1 / 5)
     # micro: 2 + 1 + 2 hits; 2 + 2 + 2 predicted; 2 + 1 + 5 + 1 + 1 in the references
@@ -69,7 +68,7 @@ def legal_records() -> list[dict[str, Any]]:
 
 
 def test_legal_scores_are_those_computed_by_hand() -> None:
-    whole, *bands = score_legal(legal_records())
+    whole, *bands = LEGAL_SCORER.score(legal_records())
     assert (whole.cases, whole.missing) == (6, 1)
     assert whole.value("exact") == pytest.approx(1 / 6)
     assert whole.value("within 1") == pytest.approx(2 / 6)
@@ -83,12 +82,12 @@ def test_legal_scores_are_those_computed_by_hand() -> None:
 
 
 def test_intervals_hold_the_value_and_are_the_same_again() -> None:
-    for groups in (score_icd(icd_records()), score_legal(legal_records())):
+    for groups in (ICD_SCORER.score(icd_records()), LEGAL_SCORER.score(legal_records())):
         for group in groups:
             for value in group.values:
                 assert math.isnan(value.value) or value.low <= value.value + 1e-9
                 assert math.isnan(value.value) or value.value - 1e-9 <= value.high
-    assert score_icd(icd_records()) == score_icd(icd_records())
+    assert ICD_SCORER.score(icd_records()) == ICD_SCORER.score(icd_records())
 
 
 CODES = st.lists(st.sampled_from(["A00", "B01.1", "C22.0", "D50", "E11.9"]), unique=True)
@@ -99,7 +98,7 @@ def test_measures_are_shares_and_exact_is_the_hardest(
     cases: list[tuple[list[str], list[str] | None]],
 ) -> None:
     records = [{"reference": r, "prediction": p} for r, p in cases]
-    whole: Group = score_icd(records)[0]
+    whole: Group = ICD_SCORER.score(records)[0]
     for value in whole.values:
         assert -1e-9 <= value.low <= value.high <= 1 + 1e-9
     assert whole.value("exact") <= whole.value("F1 (macro)") + 1e-9
@@ -195,8 +194,8 @@ STAGES: list[tuple[str, str, dict[str, Any], bool, str]] = [
 def test_the_first_failing_stage(
     name: str, domain: str, case: dict[str, Any], exact: bool, stage: str
 ) -> None:
-    assert failing_stage(case, exact, domain) == stage
-    assert stage_counts([case], [exact], domain)[stage] == 1
+    assert failing_stage(case, exact, DOMAINS[domain]) == stage
+    assert stage_counts([case], [exact], DOMAINS[domain])[stage] == 1
 
 
 # -- runs on disk

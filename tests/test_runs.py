@@ -31,27 +31,28 @@ from scripted_runs import (
     write_cases,
 )
 
-import eval.systems.model.calls
-from eval.systems.model import pacing
-from eval.systems.model.calls import append, cut_partial_line, whole_lines
-from eval.systems.model.pacing import Pace, Stopped, asked_to_wait
-from eval.systems.model.spending import Price, Usage, read_prices
+import tam.records
+from eval.systems.model import rate_limit
+from eval.systems.model.budget import Price, Usage, read_prices
+from eval.systems.model.rate_limit import RateLimiter, Stopped, retry_after
 from eval.systems.running.folder import RunFolder
+from eval.systems.running.launch import run_request
+from eval.systems.running.request import RunRequest
 from eval.systems.running.runner import Progress
-from eval.systems.running.starting import Start, start
-from eval.systems.scoring.scoring_command import score_run
+from eval.systems.scoring.scored import score_run
 from tam.cli import main
 from tam.errors import RunError, TamError
+from tam.records import append, cut_partial_line, whole_lines
 
 
 @pytest.fixture
-def asked(tmp_path: Path, sample_icd_index: Path) -> Start:
+def asked(tmp_path: Path, sample_icd_index: Path) -> RunRequest:
     return icd_start(tmp_path, sample_icd_index)
 
 
 @pytest.fixture(autouse=True)
 def quick_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pacing, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(rate_limit, "FIRST_WAIT", 0.01)
 
 
 # -- faults
@@ -89,7 +90,7 @@ BOTH = [row for row in BOTH if row[-1] or not row[1].broken]
     ids=[f"{row[0]}, {'stream' if row[-1] else 'whole'}" for row in BOTH],
 )
 def test_each_fault_is_a_status_of_its_own(
-    asked: Start, name: str, reply: Reply, status: str, paid: int, streaming: bool
+    asked: RunRequest, name: str, reply: Reply, status: str, paid: int, streaming: bool
 ) -> None:
     some = replace(asked, limit=1, retries=1, repairs=0, streaming=streaming)
     ended, _, records = play(some, in_turn(reply))
@@ -103,7 +104,7 @@ def test_each_fault_is_a_status_of_its_own(
 
 
 @pytest.mark.parametrize("system", ["react", "harness", "agentic"])
-def test_a_fault_in_the_middle_of_an_agent_is_a_status_too(asked: Start, system: str) -> None:
+def test_a_fault_in_the_middle_of_an_agent_is_a_status_too(asked: RunRequest, system: str) -> None:
     def script(request: Request) -> Reply:
         return Reply("", finish="content_filter") if has_tool_result(request) else looking(request)
 
@@ -123,26 +124,28 @@ def looking(request: Request) -> Reply:
     return Reply(tool_calls=[(name, arguments.get(name, {"code": "I10"}))])
 
 
-def test_time_out_is_a_status(asked: Start) -> None:
+def test_time_out_is_a_status(asked: RunRequest) -> None:
     slow = Reply(json.dumps(ANSWER), delay=1.0)
     ended, _, records = play(replace(asked, limit=1, retries=0, timeout=0.2), in_turn(slow))
     assert (ended.failed, records[0]["status"]) == (1, "timeout")
 
 
-def test_a_closed_port_is_a_status(asked: Start) -> None:
-    ended = start(replace(asked, base_url="http://127.0.0.1:9/v1", limit=1, retries=1))
+def test_a_closed_port_is_a_status(asked: RunRequest) -> None:
+    ended = run_request(replace(asked, base_url="http://127.0.0.1:9/v1", limit=1, retries=1))
     assert ended.failed == 1
     record = RunFolder(asked.out).records()["1"]
     assert (record["status"], record["retries"]) == ("connection", 1)
 
 
-def test_a_fault_of_ours_ends_one_case_only(asked: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_ends_one_case_only(
+    asked: RunRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from eval.systems.solvers import single_pass
 
-    def broken(work: Any, messages: Any) -> Any:
-        if "Case number 2." in work.case.text:
-            raise KeyError(work.case.text)
-        return whole(work, messages)
+    def broken(state: Any, messages: Any) -> Any:
+        if "Case number 2." in state.case.text:
+            raise KeyError(state.case.text)
+        return whole(state, messages)
 
     whole = single_pass.ask
     monkeypatch.setattr(single_pass, "ask", broken)
@@ -161,11 +164,11 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("reply", "message"), REFUSALS)
 def test_what_would_fail_for_every_case_ends_the_run(
-    asked: Start, reply: Reply, message: str
+    asked: RunRequest, reply: Reply, message: str
 ) -> None:
     with serving(in_turn(reply)) as server:
         with pytest.raises(RunError, match=message):
-            start(replace(asked, base_url=server.url))
+            run_request(replace(asked, base_url=server.url))
         assert len(server.requests) == 1
     assert RunFolder(asked.out).records() == {}
     # Nothing was asked yet: the next start may correct the name.
@@ -176,7 +179,7 @@ def test_what_would_fail_for_every_case_ends_the_run(
 # -- retries
 
 
-def test_retry_after_is_honoured_and_paid_once(asked: Start) -> None:
+def test_retry_after_is_honoured_and_paid_once(asked: RunRequest) -> None:
     replies = in_turn(
         Reply(status=429, headers={"Retry-After": "0.5"}),
         Reply(status=503),
@@ -207,16 +210,16 @@ ASKED = [
 
 @pytest.mark.parametrize(("headers", "seconds"), ASKED)
 def test_what_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_to_wait(headers, NOW) == seconds
+    assert retry_after(headers, NOW) == seconds
 
 
-def test_a_longer_wait_than_is_sensible_is_a_status(asked: Start) -> None:
+def test_a_longer_wait_than_is_sensible_is_a_status(asked: RunRequest) -> None:
     reply = Reply(status=429, headers={"Retry-After": "86400"})
     _, requests, records = play(replace(asked, limit=1, retries=5), in_turn(reply))
     assert (len(requests), records[0]["status"]) == (1, "rate_limited")
 
 
-def test_one_retry_after_holds_all_cases_back(asked: Start) -> None:
+def test_one_retry_after_holds_all_cases_back(asked: RunRequest) -> None:
     times: list[float] = []
 
     def script(request: Request) -> Reply:
@@ -227,25 +230,25 @@ def test_one_retry_after_holds_all_cases_back(asked: Start) -> None:
 
     play(replace(asked, concurrency=1), script)
     assert times[1] - times[0] >= 0.6
-    pace = Pace()
-    pace.hold(0.3)
+    limiter = RateLimiter()
+    limiter.hold(0.3)
     begun = time.monotonic()
-    for thread in [threading.Thread(target=pace.wait) for _ in range(3)]:
+    for thread in [threading.Thread(target=limiter.wait) for _ in range(3)]:
         thread.start()
         thread.join()
     assert time.monotonic() - begun >= 0.3
 
 
 def test_waiting_ends_when_the_run_is_stopped() -> None:
-    pace = Pace()
-    threading.Timer(0.05, pace.stop).start()
+    limiter = RateLimiter()
+    threading.Timer(0.05, limiter.stop).start()
     begun = time.monotonic()
     with pytest.raises(Stopped):
-        pace.sleep(30)
+        limiter.sleep(30)
     assert time.monotonic() - begun < 10
 
 
-def test_rate_limit_spaces_calls(asked: Start) -> None:
+def test_rate_limit_spaces_calls(asked: RunRequest) -> None:
     times: list[float] = []
 
     def script(request: Request) -> Reply:
@@ -259,7 +262,7 @@ def test_rate_limit_spaces_calls(asked: Start) -> None:
 # -- resume
 
 
-def test_a_finished_run_asks_nothing_again(asked: Start) -> None:
+def test_a_finished_run_asks_nothing_again(asked: RunRequest) -> None:
     play(asked, in_turn(GOOD))
     before = (asked.out / "cases.jsonl").read_bytes()
     ended, requests, _ = play(asked, in_turn(GOOD))
@@ -267,7 +270,7 @@ def test_a_finished_run_asks_nothing_again(asked: Start) -> None:
     assert (asked.out / "cases.jsonl").read_bytes() == before
 
 
-def test_retry_failed_runs_only_failures(asked: Start) -> None:
+def test_retry_failed_runs_only_failures(asked: RunRequest) -> None:
     play(asked, in_turn(GOOD, Reply(refusal="no"), GOOD))
     ended, requests, _ = play(asked, in_turn(GOOD))
     assert (ended.failed, requests) == (1, [])
@@ -290,7 +293,9 @@ DIFFERENT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), DIFFERENT)
-def test_other_settings_are_refused(asked: Start, change: dict[str, Any], message: str) -> None:
+def test_other_settings_are_refused(
+    asked: RunRequest, change: dict[str, Any], message: str
+) -> None:
     play(asked, in_turn(GOOD))
     with pytest.raises(RunError, match=message):
         play(replace(asked, **change), in_turn(GOOD))
@@ -299,7 +304,7 @@ def test_other_settings_are_refused(asked: Start, change: dict[str, Any], messag
 
 
 def test_another_index_prompt_or_case_file_is_refused(
-    asked: Start, monkeypatch: pytest.MonkeyPatch
+    asked: RunRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(asked, in_turn(GOOD))
     config = json.loads((asked.out / "config.json").read_text())
@@ -313,7 +318,7 @@ def test_another_index_prompt_or_case_file_is_refused(
         play(asked, in_turn(GOOD))
 
 
-def test_a_config_names_what_the_run_is_known_by(asked: Start) -> None:
+def test_a_config_names_what_the_run_is_known_by(asked: RunRequest) -> None:
     play(replace(asked, seed=7), in_turn(GOOD))
     config = json.loads((asked.out / "config.json").read_text())
     assert {"system", "model", "prompts", "index", "seed", "tool_version"} <= set(config)
@@ -323,7 +328,7 @@ def test_a_config_names_what_the_run_is_known_by(asked: Start) -> None:
     assert str(asked.out.parent) not in text and "127.0.0.1" not in text
 
 
-def test_a_partial_line_is_cut_off(asked: Start) -> None:
+def test_a_partial_line_is_cut_off(asked: RunRequest) -> None:
     play(asked, in_turn(GOOD))
     file = asked.out / "cases.jsonl"
     whole = file.read_bytes()
@@ -337,7 +342,7 @@ def test_a_partial_line_is_cut_off(asked: Start) -> None:
         assert RunFolder(asked.out).transcript(record)
 
 
-def test_a_damaged_line_is_named(asked: Start) -> None:
+def test_a_damaged_line_is_named(asked: RunRequest) -> None:
     play(asked, in_turn(GOOD))
     file = asked.out / "cases.jsonl"
     file.write_text("{}\n" + file.read_text())
@@ -346,7 +351,7 @@ def test_a_damaged_line_is_named(asked: Start) -> None:
 
 
 @pytest.mark.parametrize("system", ["react", "harness"])
-def test_a_case_that_was_cut_short_goes_on_from_its_journal(asked: Start, system: str) -> None:
+def test_a_case_that_was_cut_short_goes_on_from_its_journal(asked: RunRequest, system: str) -> None:
     """Stopped by the budget after each call, a case still asks and pays for each call once."""
 
     def script(request: Request) -> Reply:
@@ -370,16 +375,16 @@ KILLED = """
 import sys
 from pathlib import Path
 from dataclasses import replace
-from eval.systems.running.starting import start
+from eval.systems.running.launch import run_request
 sys.path.insert(0, sys.argv[5])
 from scripted_runs import icd_start
 asked = icd_start(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[1]))
-start(replace(asked, system="react", base_url=sys.argv[4]))
+run_request(replace(asked, system="react", base_url=sys.argv[4]))
 """
 
 
 def test_killed_at_every_tenth_case_nothing_is_lost_or_run_twice(
-    asked: Start, tmp_path: Path
+    asked: RunRequest, tmp_path: Path
 ) -> None:
     """The server kills the process in the middle of cases 10, 20 and 30 of 35, after the case's
     first call; the next start must replay that call, not pay for it again."""
@@ -429,7 +434,7 @@ run(sys.argv[1:])
 """
 
 
-def test_interrupted_by_the_keyboard_a_run_ends_whole(asked: Start) -> None:
+def test_interrupted_by_the_keyboard_a_run_ends_whole(asked: RunRequest) -> None:
     running: list[subprocess.Popen[str]] = []
     first_calls: Counter[int] = Counter()
 
@@ -460,7 +465,7 @@ def test_interrupted_by_the_keyboard_a_run_ends_whole(asked: Start) -> None:
         assert "tam: interrupted" in said and "Traceback" not in said
         assert list(RunFolder(asked.out).records()) == ["1"]
         again = replace(asked, system="react", base_url=server.url, timeout=300.0)
-        assert start(again).done == 3
+        assert run_request(again).done == 3
     assert dict(first_calls) == {1: 1, 2: 1, 3: 1}, "the call before the stop was not paid again"
 
 
@@ -471,7 +476,7 @@ from pathlib import Path
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("langchain", "langchain_core", "langchain_openai", "langgraph",
-                                  "deepagents", "openai", "pydantic", "jinja2", "langsmith"):
+                                  "deepagents", "openai", "tenacity", "jinja2", "langsmith"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Blocked())
@@ -480,7 +485,7 @@ run(sys.argv[1:])
 """
 
 
-def test_without_the_language_model_packages_the_rest_works(asked: Start) -> None:
+def test_without_the_language_model_packages_the_rest_works(asked: RunRequest) -> None:
     run = ["--domain", "icd", "--cases", str(asked.cases), "--retriever", "bm25"]
     run += ["--index", str(asked.index_dir), "--out"]
 
@@ -499,7 +504,7 @@ def test_without_the_language_model_packages_the_rest_works(asked: Start) -> Non
 # -- budget, price, cache
 
 
-def test_budget_stops_cleanly_and_goes_on(asked: Start, tmp_path: Path) -> None:
+def test_budget_stops_cleanly_and_goes_on(asked: RunRequest, tmp_path: Path) -> None:
     ended, requests, _ = play(replace(asked, max_tokens=200), in_turn(GOOD))
     assert (ended.done, ended.left, len(requests)) == (2, 1, 2)
     assert ended.stopped == "220 tokens of 200 are used"
@@ -535,42 +540,42 @@ def test_a_price_table_of_another_form_is_named(tmp_path: Path, text: str) -> No
         read_prices(file)
 
 
-def test_a_model_without_a_price_is_named(asked: Start, tmp_path: Path) -> None:
+def test_a_model_without_a_price_is_named(asked: RunRequest, tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text('{"openai:gpt-5": {"input": 1.25, "output": 10}}')
     with pytest.raises(RunError, match="no price for openai:scripted"):
         play(replace(asked, prices=file), in_turn(GOOD))
 
 
-def test_cache_makes_a_rerun_free(asked: Start, tmp_path: Path) -> None:
+def test_cache_makes_a_rerun_free(asked: RunRequest, tmp_path: Path) -> None:
     cached = replace(asked, cache=tmp_path / "cache", max_tokens=10_000)
     with serving(in_turn(GOOD)) as server:
-        start(replace(cached, base_url=server.url))
+        run_request(replace(cached, base_url=server.url))
         paid = len(server.requests)
         again = replace(cached, base_url=server.url, out=asked.out / "2")
-        ended = start(again)
+        ended = run_request(again)
         assert (paid, len(server.requests)) == (3, 3)
         assert (ended.done, ended.failed, ended.usage.calls) == (3, 0, 0)
         for record in RunFolder(again.out).records().values():
             assert record["paid"]["calls"] == 0
             assert record["usage"]["calls"] == 1
         for change in ({"temperature": 0.5}, {"seed": 3}, {"max_output_tokens": 99}):
-            start(replace(again, out=asked.out / str(change), limit=1, **change))
+            run_request(replace(again, out=asked.out / str(change), limit=1, **change))
         assert len(server.requests) == 6, "other settings are other requests"
     _, requests, _ = play(replace(cached, out=asked.out / "4", limit=1), in_turn(GOOD))
     assert len(requests) == 1, "another server may have another model under the name"
 
 
-def test_a_retry_asks_again_in_spite_of_the_cache(asked: Start, tmp_path: Path) -> None:
+def test_a_retry_asks_again_in_spite_of_the_cache(asked: RunRequest, tmp_path: Path) -> None:
     cached = replace(asked, cache=tmp_path / "cache", limit=1)
     with serving(in_turn(Reply(refusal="no"), GOOD)) as server:
-        assert start(replace(cached, base_url=server.url)).failed == 1
-        assert start(replace(cached, base_url=server.url, retry_failed=True)).failed == 0
-        again = start(replace(cached, base_url=server.url, out=asked.out / "2"))
+        assert run_request(replace(cached, base_url=server.url)).failed == 1
+        assert run_request(replace(cached, base_url=server.url, retry_failed=True)).failed == 0
+        again = run_request(replace(cached, base_url=server.url, out=asked.out / "2"))
         assert (again.failed, len(server.requests)) == (0, 2), "the better answer is kept"
 
 
-def test_half_characters_in_an_answer_are_no_fault(asked: Start, tmp_path: Path) -> None:
+def test_half_characters_in_an_answer_are_no_fault(asked: RunRequest, tmp_path: Path) -> None:
     text = json.dumps({**ANSWER, "sections": ["\ud800 half"]})
     some = replace(asked, limit=1, cache=tmp_path / "cache")
     _, _, records = play(some, in_turn(Reply(text)))
@@ -581,7 +586,7 @@ def test_half_characters_in_an_answer_are_no_fault(asked: Start, tmp_path: Path)
 # -- several at a time
 
 
-def test_concurrent_cases_are_each_run_once(asked: Start, sample_icd_index: Path) -> None:
+def test_concurrent_cases_are_each_run_once(asked: RunRequest, sample_icd_index: Path) -> None:
     """Each thread looks things up in one index and library, which are not made for threads."""
 
     def script(request: Request) -> Reply:
@@ -598,7 +603,7 @@ def test_concurrent_cases_are_each_run_once(asked: Start, sample_icd_index: Path
         assert all(record["looks"][0]["sections"] for record in records)
 
 
-def test_an_error_stops_the_other_cases_at_their_next_call(asked: Start) -> None:
+def test_an_error_stops_the_other_cases_at_their_next_call(asked: RunRequest) -> None:
     def script(request: Request) -> Reply:
         if case_number(request) == 1:
             return Reply(status=401)
@@ -606,11 +611,11 @@ def test_an_error_stops_the_other_cases_at_their_next_call(asked: Start) -> None
 
     with serving(script) as server:
         with pytest.raises(RunError, match="refuses"):
-            start(replace(asked, system="react", concurrency=3, base_url=server.url))
+            run_request(replace(asked, system="react", concurrency=3, base_url=server.url))
         assert len(server.requests) < 10
 
 
-def test_two_processes_are_not_at_one_run(asked: Start) -> None:
+def test_two_processes_are_not_at_one_run(asked: RunRequest) -> None:
     folder = RunFolder(asked.out, private=True)
     with folder.opened(), pytest.raises(RunError, match="another process is at this run"):
         play(asked, in_turn(GOOD))
@@ -622,7 +627,7 @@ def test_two_processes_are_not_at_one_run(asked: Start) -> None:
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(
-    asked: Start, monkeypatch: pytest.MonkeyPatch
+    asked: RunRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = 0
 
@@ -636,7 +641,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
         return whole(handle, data)
 
     whole = os.write
-    monkeypatch.setattr(eval.systems.model.calls, "os", _Os(full))
+    monkeypatch.setattr(tam.records, "os", _Os(full))
     with pytest.raises(RunError, match=r"(journal|jsonl|gz).*No space left on device"):
         play(asked, in_turn(GOOD))
     monkeypatch.undo()
@@ -657,7 +662,7 @@ class _Os:
         return getattr(os, name)
 
 
-def test_a_folder_that_cannot_be_made_is_one_line(asked: Start, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_one_line(asked: RunRequest, tmp_path: Path) -> None:
     blocked = tmp_path / "a file"
     blocked.write_text("x")
     with pytest.raises(RunError, match="a file"):
@@ -679,34 +684,34 @@ def test_appending_and_cutting(tmp_path: Path) -> None:
 # -- starting and the command
 
 
-def test_a_model_is_asked_for_by_name(asked: Start) -> None:
+def test_a_model_is_asked_for_by_name(asked: RunRequest) -> None:
     with pytest.raises(RunError, match="needs --model"):
-        start(replace(asked, model=None))
+        run_request(replace(asked, model=None))
     other = replace(asked, model="nonsense", allow_remote_phi=True)
     with pytest.raises(RunError, match="provider:model"):
-        start(replace(other, base_url="http://127.0.0.1:9/v1"))
+        run_request(replace(other, base_url="http://127.0.0.1:9/v1"))
     with pytest.raises(RunError, match="is not installed"):
-        start(replace(other, model="cohere:command"))
+        run_request(replace(other, model="cohere:command"))
     assert not asked.out.exists()
 
 
-def test_an_index_that_cannot_be_searched_so_is_told_of_before_all_else(asked: Start) -> None:
+def test_an_index_that_cannot_be_searched_so_is_told_of_before_all_else(asked: RunRequest) -> None:
     dense = replace(asked, search=replace(asked.search, reranker="./no such folder"))
     with pytest.raises(TamError):
         play(dense, in_turn(GOOD))
     assert not asked.out.exists()
 
 
-def test_cases_without_an_edition_are_told_of(asked: Start) -> None:
+def test_cases_without_an_edition_are_told_of(asked: RunRequest) -> None:
     text = asked.cases.read_text().replace(",2025", ",1999", 1)
     asked.cases.write_text(text)
-    ended = start(replace(asked, system="retrieval-only", model=None))
+    ended = run_request(replace(asked, system="retrieval-only", model=None))
     assert ended.done == 2
     assert "1 of 3 cases left out (1)" in ended.notes[0]
     assert score_run(asked.out).to_json()["left_out"] == 1
 
 
-def test_columns_can_have_other_names(asked: Start) -> None:
+def test_columns_can_have_other_names(asked: RunRequest) -> None:
     asked.cases.write_text(asked.cases.read_text().replace("input_text", "note"))
     run = ["run", "retrieval-only", "--domain", "icd", "--cases", str(asked.cases)]
     run += ["--index", str(asked.index_dir), "--retriever", "bm25", "--out", str(asked.out)]
@@ -731,7 +736,7 @@ def command(*arguments: str) -> tuple[int, str, str]:
     return code, result.stdout, result.stderr
 
 
-def test_the_commands_from_run_to_comparison(asked: Start) -> None:
+def test_the_commands_from_run_to_comparison(asked: RunRequest) -> None:
     with serving(in_turn(GOOD)) as server:
         run = ["run", "single-pass", "--domain", "icd", "--cases", str(asked.cases), "--retriever"]
         run += ["bm25", "--index", str(asked.index_dir), "--model", "openai:scripted"]
@@ -755,7 +760,7 @@ def test_the_commands_from_run_to_comparison(asked: Start) -> None:
     assert code == 2 and "two runs" in errors
 
 
-def test_transcripts_hold_what_was_said(asked: Start) -> None:
+def test_transcripts_hold_what_was_said(asked: RunRequest) -> None:
     _, requests, records = play(replace(asked, limit=1), in_turn(GOOD))
     steps = RunFolder(asked.out).transcript(records[0])
     assert [step["kind"] for step in steps] == ["tool", "user", "model"]
@@ -768,7 +773,7 @@ def test_transcripts_hold_what_was_said(asked: Start) -> None:
     assert score_run(asked.out).groups[0].cases == 1
 
 
-def test_records_are_complete(asked: Start) -> None:
+def test_records_are_complete(asked: RunRequest) -> None:
     _, _, records = play(replace(asked, limit=1), in_turn(GOOD))
     wanted: set[str] = {"prediction", "status", "looks", "tool_calls", "usage", "cost", "seconds"}
     assert wanted <= set(records[0])

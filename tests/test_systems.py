@@ -11,17 +11,19 @@ import pytest
 from llm_server import Reply, Request, in_turn, last_user
 from scripted_runs import ANSWER, CASES, GOOD, has_tool_result, icd_start, play, tools_of
 
-import eval.systems.solvers.prompting
+from eval.domains.icd.answer import IcdAnswer
+from eval.domains.model import DOMAINS
 from eval.systems.running.folder import RunFolder
-from eval.systems.running.starting import Start, start
-from eval.systems.scoring.scoring_command import score_run
+from eval.systems.running.launch import run_request
+from eval.systems.running.request import RunRequest
+from eval.systems.scoring.scored import score_run
 from eval.systems.solvers.answering import read_answer
 
 SYSTEMS = ("single-pass", "agentic", "react", "harness", "oracle-sections")
 
 
 @pytest.fixture
-def asked(tmp_path: Path, sample_icd_index: Path) -> Start:
+def asked(tmp_path: Path, sample_icd_index: Path) -> RunRequest:
     return icd_start(tmp_path, sample_icd_index)
 
 
@@ -40,7 +42,7 @@ def browsing(request: Request) -> Reply:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
-def test_each_system_answers_over_http(asked: Start, system: str, streaming: bool) -> None:
+def test_each_system_answers_over_http(asked: RunRequest, system: str, streaming: bool) -> None:
     ended, requests, records = play(replace(asked, system=system, streaming=streaming), browsing)
     assert (ended.done, ended.failed, ended.left, ended.stopped) == (3, 0, 0, "")
     assert [record["prediction"] for record in records] == [["E11.22"]] * 3
@@ -67,14 +69,16 @@ def test_each_system_answers_over_http(asked: Start, system: str, streaming: boo
     assert any(name.startswith("tabular/2025/E11") for name in sections)
 
 
-def test_react_has_the_eight_browsing_tools_and_agentic_the_two_of_retrieval(asked: Start) -> None:
+def test_react_has_the_eight_browsing_tools_and_agentic_the_two_of_retrieval(
+    asked: RunRequest,
+) -> None:
     _, requests, _ = play(replace(asked, system="react", limit=1), browsing)
     assert len(tools_of(requests[0])) == 8
     _, requests, _ = play(replace(asked, system="agentic", out=asked.out / "2", limit=1), browsing)
     assert tools_of(requests[0]) == {"search_icd_manuals", "search_icd_whole_case"}
 
 
-def test_the_whole_case_is_searched_without_writing_it_out_again(asked: Start) -> None:
+def test_the_whole_case_is_searched_without_writing_it_out_again(asked: RunRequest) -> None:
     def script(request: Request) -> Reply:
         return GOOD if has_tool_result(request) else Reply(tool_calls=[(name, {})])
 
@@ -85,7 +89,7 @@ def test_the_whole_case_is_searched_without_writing_it_out_again(asked: Start) -
     assert any(section.startswith("tabular/2025/E11") for section in look["sections"])
 
 
-def test_harness_runs_the_review_only_when_a_worker_asks(asked: Start) -> None:
+def test_harness_runs_the_review_only_when_a_worker_asks(asked: RunRequest) -> None:
     def worker(request: Request) -> Reply:
         return Reply(json.dumps(ANSWER) + f"\nGUIDELINE REVIEW: {said}")
 
@@ -95,7 +99,7 @@ def test_harness_runs_the_review_only_when_a_worker_asks(asked: Start) -> None:
         assert len(requests) == calls
 
 
-def test_workers_see_reports_and_not_conversations(asked: Start) -> None:
+def test_workers_see_reports_and_not_conversations(asked: RunRequest) -> None:
     def worker(request: Request) -> Reply:
         reply = browsing(request)
         return reply if reply.tool_calls else Reply(f"{json.dumps(ANSWER)} (report {len(told)})")
@@ -109,9 +113,10 @@ def test_workers_see_reports_and_not_conversations(asked: Start) -> None:
     assert len(shown) > 40 and all(shown not in str(text) for text in others)
 
 
-def test_a_worker_reads_its_skill_and_leaves_no_file_behind(asked: Start) -> None:
+def test_a_worker_reads_its_skill_and_leaves_no_file_behind(asked: RunRequest) -> None:
     """What agents write stays in memory: it may be clinical text."""
-    folder = eval.systems.solvers.prompting.FOLDER
+    folder = DOMAINS["icd"].prompts
+    assert folder is not None
     before = sorted(folder.rglob("*"))
 
     def worker(request: Request) -> Reply:
@@ -131,7 +136,7 @@ def test_a_worker_reads_its_skill_and_leaves_no_file_behind(asked: Start) -> Non
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_prompt_holds_the_case_and_the_retrieved_sections(asked: Start) -> None:
+def test_a_prompt_holds_the_case_and_the_retrieved_sections(asked: RunRequest) -> None:
     _, requests, records = play(replace(asked, limit=1), in_turn(GOOD))
     prompt = last_user(requests[0])
     assert CASES[0][0] in prompt
@@ -141,20 +146,20 @@ def test_a_prompt_holds_the_case_and_the_retrieved_sections(asked: Start) -> Non
     assert set(schema["properties"]) == {"codes", "sections"}
 
 
-def test_the_oracle_shows_what_the_codes_inherit(asked: Start) -> None:
+def test_the_oracle_shows_what_the_codes_inherit(asked: RunRequest) -> None:
     _, requests, records = play(replace(asked, system="oracle-sections", limit=1), in_turn(GOOD))
     assert "(from E11)" in last_user(requests[0])
     assert score_of_golds(asked) == 1.0
     assert "tabular/2025/E11.22" in records[0]["looks"][0]["sections"]
 
 
-def score_of_golds(asked: Start) -> float:
+def score_of_golds(asked: RunRequest) -> float:
     found = score_run(asked.out).retrieval
     assert found is not None
     return found.recall
 
 
-def test_a_repair_round_mends_an_answer(asked: Start) -> None:
+def test_a_repair_round_mends_an_answer(asked: RunRequest) -> None:
     bad = Reply('{"codes": [{"code": "E11.22", "confidence": 7}]}')
     _, requests, records = play(replace(asked, limit=1), in_turn(bad, GOOD))
     assert records[0]["status"] == "ok"
@@ -178,13 +183,13 @@ READ = [
 @pytest.mark.parametrize(("name", "text", "fits"), READ, ids=[row[0] for row in READ])
 def test_reading_an_answer_out_of_words(name: str, text: str, fits: bool) -> None:
     if fits:
-        assert read_answer(text, "icd").prediction() == []
+        assert read_answer(text, IcdAnswer).prediction() == []
     else:
         with pytest.raises(ValueError, match=r"JSON|codes"):
-            read_answer(text, "icd")
+            read_answer(text, IcdAnswer)
 
 
-def test_malformed_arguments_and_unknown_tools_are_answered(asked: Start) -> None:
+def test_malformed_arguments_and_unknown_tools_are_answered(asked: RunRequest) -> None:
     replies = in_turn(
         Reply(tool_calls=[("open_tabular_code", "{not json"), ("open_magic", {})]),
         Reply(tool_calls=[("open_tabular_code", {"kode": "E11"})]),
@@ -218,15 +223,15 @@ BOUNDS: list[tuple[str, dict[str, Any], int]] = [
 
 @pytest.mark.parametrize(("system", "bound", "most"), BOUNDS)
 def test_rounds_and_tokens_of_a_case_are_bounded(
-    asked: Start, system: str, bound: dict[str, Any], most: int
+    asked: RunRequest, system: str, bound: dict[str, Any], most: int
 ) -> None:
     _, _, records = play(replace(asked, system=system, limit=1, **bound), endless)
     assert 1 <= records[0]["tool_calls"] <= most
     assert records[0]["status"] == "ok"
 
 
-def test_retrieval_only_needs_no_model(asked: Start) -> None:
-    ended = start(replace(asked, system="retrieval-only", model=None))
+def test_retrieval_only_needs_no_model(asked: RunRequest) -> None:
+    ended = run_request(replace(asked, system="retrieval-only", model=None))
     records = RunFolder(asked.out).records()
     assert (ended.done, ended.failed) == (3, 0)
     assert "E11.22" in records["1"]["prediction"]

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from llm_server import Reply, Request, serving
 
+from eval.domains.legal.from_hits import base_offense_level
 from eval.systems.running.folder import RunFolder
-from eval.systems.running.starting import Start, start
-from eval.systems.scoring.scoring_command import score_run, table
-from eval.systems.solvers.retrieval_only import base_offense_level
+from eval.systems.running.launch import run_request
+from eval.systems.running.request import RunRequest
+from eval.systems.scoring.score_table import table
+from eval.systems.scoring.scored import score_run
 from retrievers.search.settings import SearchSettings
 
 FACTS = (
@@ -57,12 +59,12 @@ def sentencing(request: Request) -> Reply:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, sample_legal_index: Path) -> Start:
+def asked(tmp_path: Path, sample_legal_index: Path) -> RunRequest:
     cases = tmp_path / "cases.csv"
     cases.write_text(f'docket_id,input,output\n9,"{FACTS}",29\n8,"A theft of mail.",6\n')
     years = tmp_path / "years.csv"
     years.write_text("docket_id,sentencing_year\n9,2024\n8,2024\n")
-    return Start(
+    return RunRequest(
         system="react",
         domain="legal",
         cases=cases,
@@ -75,13 +77,13 @@ def asked(tmp_path: Path, sample_legal_index: Path) -> Start:
     )
 
 
-def play(asked: Start, script: Any) -> dict[str, dict[str, Any]]:
+def play(asked: RunRequest, script: Any) -> dict[str, dict[str, Any]]:
     with serving(script) as server:
-        start(replace(asked, base_url=server.url))
+        run_request(replace(asked, base_url=server.url))
     return RunFolder(asked.out).records()
 
 
-def test_the_sentencing_example_comes_to_29(asked: Start) -> None:
+def test_the_sentencing_example_comes_to_29(asked: RunRequest) -> None:
     records = play(replace(asked, limit=1), sentencing)
     record = records["9"]
     assert (record["status"], record["prediction"], record["reference"]) == ("ok", 29, 29)
@@ -97,7 +99,7 @@ def test_the_sentencing_example_comes_to_29(asked: Start) -> None:
 @pytest.mark.parametrize(
     "system", ["single-pass", "agentic", "react", "harness", "oracle-sections"]
 )
-def test_each_system_runs(asked: Start, system: str) -> None:
+def test_each_system_runs(asked: RunRequest, system: str) -> None:
     def script(request: Request) -> Reply:
         names = [tool["function"]["name"] for tool in request.get("tools", ())]
         if not any(m["role"] == "tool" for m in request["messages"]):
@@ -123,7 +125,7 @@ SEEN = [
 
 @pytest.mark.parametrize(("opened", "gold", "seen"), SEEN)
 def test_a_gold_is_seen_with_a_part_of_it_as_in_tam_eval(
-    asked: Start, tmp_path: Path, opened: str, gold: str, seen: bool
+    asked: RunRequest, tmp_path: Path, opened: str, gold: str, seen: bool
 ) -> None:
     golds = tmp_path / "golds.jsonl"
     golds.write_text(json.dumps({"case_id": "9", "year": 2024, "gold_sections": [gold]}) + "\n")
@@ -137,7 +139,7 @@ def test_a_gold_is_seen_with_a_part_of_it_as_in_tam_eval(
     assert records["9"]["looks"][0]["golds"] == ([f"title18/2024/{gold}"] if seen else [])
 
 
-def test_an_unsupported_level_is_an_answer_without_a_prediction(asked: Start) -> None:
+def test_an_unsupported_level_is_an_answer_without_a_prediction(asked: RunRequest) -> None:
     records = play(replace(asked, limit=1), lambda request: Reply(answer(None)))
     assert (records["9"]["status"], records["9"]["prediction"]) == ("ok", None)
     scored = score_run(asked.out)
@@ -145,8 +147,8 @@ def test_an_unsupported_level_is_an_answer_without_a_prediction(asked: Start) ->
     assert scored.stages["no prediction"] == 1
 
 
-def test_retrieval_only_takes_the_base_level_of_the_top_guideline(asked: Start) -> None:
-    start(replace(asked, system="retrieval-only", model=None))
+def test_retrieval_only_takes_the_base_level_of_the_top_guideline(asked: RunRequest) -> None:
+    run_request(replace(asked, system="retrieval-only", model=None))
     predictions = [r["prediction"] for r in RunFolder(asked.out).records().values()]
     assert all(p is None or 1 <= p <= 43 for p in predictions)
     assert any(p is not None for p in predictions)
@@ -155,10 +157,10 @@ def test_retrieval_only_takes_the_base_level_of_the_top_guideline(asked: Start) 
 
 
 def test_retrieval_only_without_guidelines_of_the_year_ends_no_run(
-    asked: Start, monkeypatch: pytest.MonkeyPatch
+    asked: RunRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval.systems.tools.books.choose_editions", lambda *_: {"title18": 2024})
-    assert start(replace(asked, system="retrieval-only", model=None)).done == 2
+    monkeypatch.setattr("eval.systems.tools.editions.choose_editions", lambda *_: {"title18": 2024})
+    assert run_request(replace(asked, system="retrieval-only", model=None)).done == 2
     for record in RunFolder(asked.out).records().values():
         assert (record["status"], record["prediction"]) == ("unparsed", None)
         assert record["detail"] == "no edition of ussg for the case's year"
@@ -189,7 +191,7 @@ def test_real_cases_in_all_systems(
         return Reply(answer(15))
 
     for system in ("single-pass", "agentic", "react", "harness", "oracle-sections"):
-        asked = Start(
+        asked = RunRequest(
             system=system,
             domain="legal",
             cases=real_cases / "legal_cases.csv",

@@ -16,9 +16,10 @@ from small_files import title18, usc_section
 from manuals.library.discover import discover
 from manuals.model.keys import parse_reference
 from manuals.model.sections import Manual
-from manuals.uscode.body import SUBDIVISIONS
+from manuals.uscode.body import SUBDIVISIONS, Statute
 from manuals.uscode.enumeration import Placement, heading_after, lead, ordinals, roman
 from manuals.uscode.title18 import parse_title18
+from manuals.uscode.tree import Tree
 from tam.errors import UnrecognisedFile
 
 GPO = Path(__file__).with_name("gpo_form.html")
@@ -471,3 +472,64 @@ def test_both_forms_give_the_same_statute(real: dict[int, Manual], real_manuals:
     ]
     assert feet[0] == feet[1]
     assert feet[0]
+
+
+# -- items within a paragraph
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "keys"),
+    [
+        # a list that the lead begins goes on within the paragraph, to its end
+        (["(a)(1) is late, or (2) sings; and"], ["(a)", "(a)(1)", "(a)(2)"]),
+        (
+            ["(a) Whoever—", "(1)(A) sings, (B) hums, and (C) whistles,", "(2) is late;"],
+            ["(a)", "(a)(1)", "(a)(1)(A)", "(a)(1)(B)", "(a)(1)(C)", "(a)(2)"],
+        ),
+        (["(a)(1)(A)(i)(I) a song; or (II) a dance."], ["(a)", "(a)(1)", "(a)(1)(A)",
+            "(a)(1)(A)(i)", "(a)(1)(A)(i)(I)", "(a)(1)(A)(i)(II)"]),
+        # cross-references, and lists that go on in the next paragraph or further down
+        (["(a)(1) as paragraph (1) or (2) says"], ["(a)", "(a)(1)"]),
+        (["(a)(1) under subsections (a), (b), and (2)"], ["(a)", "(a)(1)"]),
+        (["(a)(1) one, and (2) is meant", "(2) two"], ["(a)", "(a)(1)", "(a)(2)"]),
+        (["(a)(1) one, or (2) two—", "(A) three"], ["(a)", "(a)(1)", "(a)(1)(A)"]),
+        (["(a) one, or (2) two"], ["(a)"]),
+    ],
+)  # fmt: skip
+def test_items_within_a_paragraph(paragraphs: list[str], keys: list[str]) -> None:
+    tree = Tree()
+    tree.begin("§ 9", "section", "§ 9", "", tree.write("§ 9. Songs"))
+    Statute(tree, paragraphs).write()
+    tree.close(0)
+    assert [draft.key.removeprefix("§ 9") for draft in tree.drafts[1:]] == keys
+    text = "".join(tree.pieces)
+    for draft in tree.drafts[1:]:
+        name = draft.key.rpartition("(")[2]
+        assert text[draft.start :].startswith(f"({name}")
+        assert draft.end > draft.start and not text[draft.start : draft.end][-1].isspace()
+
+
+_NEXT = {"a": "b", "1": "2", "A": "B", "i": "ii", "I": "II", "aa": "bb"}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("folder", ["2021", "2022", "2023", "2024", "2025", "2023-gpo"])
+def test_no_second_item_is_hidden(real_manuals: Path, folder: str) -> None:
+    """A first item that stands behind another enumerator has the second as its neighbour."""
+    manual = parsed(real_manuals / "title18" / folder, int(folder[:4]))
+    hidden = []
+    for section in manual.sections:
+        name = section.key.rpartition("(")[2].rstrip(")")
+        begins_within = manual.text[section.span[0] - 1] in ") "
+        if section.kind not in SUBDIVISIONS or name not in _NEXT or not begins_within:
+            continue
+        text = manual.text[slice(*section.span)]
+        if re.search(rf"[^)s][,;]?(?: and| or)? \({_NEXT[name]}\) [a-z]", text):
+            siblings = [child.key for child in manual.children(manual.get(section.parent or ""))]
+            if not any(key.endswith(f"({_NEXT[name]})") for key in siblings):
+                hidden.append(section.key)
+    assert hidden == []
+    if folder != "2023-gpo":
+        assert names(manual, f"{USC}175b(d)(2)(G)") == ["(i)", "(ii)"]
+        assert names(manual, f"{USC}2511(1)(e)") == ["(i)", "(ii)", "(iii)", "(iv)"]
+        assert names(manual, f"{USC}3486(a)(1)(A)(i)") == ["(I)", "(II)"]

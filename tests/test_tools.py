@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from eval.systems.tools.books import Shelf
+import eval.systems.tools.registry
+from eval.domains.model import DOMAINS
+from eval.systems.tools.editions import EditionChooser
 from eval.systems.tools.paging import PAGE_CHARACTERS, paged
-from eval.systems.tools.tool import Books, tool_named, tools
+from eval.systems.tools.registry import all_tools, tools_of
+from eval.systems.tools.tool import CaseEditions, Tool
 from manuals.library.editions import Library, open_manuals
 from retrievers.search.index import open_index
 from tam.cli.tools import tool as tool_command
@@ -24,28 +27,32 @@ def library(sample_manuals: Path) -> Library:
 
 
 @pytest.fixture(scope="module")
-def icd(library: Library) -> Books:
-    return Shelf(library, "icd").books(2025)
+def icd(library: Library) -> CaseEditions:
+    return EditionChooser(library, DOMAINS["icd"]).choose(2025)
 
 
 @pytest.fixture(scope="module")
-def legal(library: Library) -> Books:
-    return Shelf(library, "legal").books(2024)
+def legal(library: Library) -> CaseEditions:
+    return EditionChooser(library, DOMAINS["legal"]).choose(2024)
 
 
-def call(books: Books, name: str, **arguments: object) -> str:
-    return tool_named(name).call(books, arguments).text
+def tool_named(name: str) -> Tool:
+    return eval.systems.tools.registry.tool_named(name)[1]
+
+
+def call(editions: CaseEditions, name: str, **arguments: object) -> str:
+    return tool_named(name).call(editions, arguments).text
 
 
 def test_as_many_tools_as_the_paper_has() -> None:
-    assert [len(tools(d, "browse")) for d in ("icd", "legal")] == [8, 7]
-    assert [len(tools(d, "search")) for d in ("icd", "legal")] == [2, 2]
+    assert [len(tools_of(DOMAINS[d], "browse")) for d in ("icd", "legal")] == [8, 7]
+    assert [len(tools_of(DOMAINS[d], "search")) for d in ("icd", "legal")] == [2, 2]
 
 
-@pytest.mark.parametrize("found", tools(), ids=lambda found: found.name)
-def test_each_tool_is_described_for_a_model(found: object) -> None:
-    schema = found.schema  # type: ignore[attr-defined]
-    assert len(found.description) > 35  # type: ignore[attr-defined]
+@pytest.mark.parametrize("found", [found for _, found in all_tools()], ids=lambda found: found.name)
+def test_each_tool_is_described_for_a_model(found: Tool) -> None:
+    schema = found.schema
+    assert len(found.description) > 35
     assert schema["type"] == "object" and schema["additionalProperties"] is False
     for name in schema["required"]:
         assert name in schema["properties"]
@@ -82,8 +89,8 @@ def test_what_a_tool_shows(
     name: str,
     arguments: dict[str, object],
     words: list[str],
-    icd: Books,
-    legal: Books,
+    icd: CaseEditions,
+    legal: CaseEditions,
 ) -> None:
     result = tool_named(name).call(icd if domain == "icd" else legal, arguments)
     assert not result.error, result.text
@@ -123,8 +130,8 @@ def test_a_mistake_is_an_error_value_with_a_way_on(
     name: str,
     arguments: dict[str, object],
     words: str,
-    icd: Books,
-    legal: Books,
+    icd: CaseEditions,
+    legal: CaseEditions,
 ) -> None:
     result = tool_named(name).call(icd if domain == "icd" else legal, arguments)
     assert result.error and result.text.startswith("Error: ")
@@ -133,20 +140,20 @@ def test_a_mistake_is_an_error_value_with_a_way_on(
 
 
 def test_a_year_without_an_edition_is_an_error_value(library: Library) -> None:
-    books = Books(library, "legal", {"title18": 2024})
-    result = tool_named("open_guideline").call(books, {"guideline": "2K2.1"})
+    editions = CaseEditions(library, {"title18": 2024})
+    result = tool_named("open_guideline").call(editions, {"guideline": "2K2.1"})
     assert result.error and "no edition of ussg" in result.text
 
 
 def test_year_is_bound_by_the_caller(library: Library) -> None:
     for year in (2023, 2024):
-        books = Shelf(library, "legal").books(year)
-        result = tool_named("open_guideline").call(books, {"guideline": "3E1.1"})
+        editions = EditionChooser(library, DOMAINS["legal"]).choose(year)
+        result = tool_named("open_guideline").call(editions, {"guideline": "3E1.1"})
         assert result.sections[0] == f"ussg/{year}/§3E1.1"
         assert {name.split("/")[1] for name in result.sections} == {str(year)}
     assert (
         tool_named("open_guideline")
-        .call(Shelf(library, "legal").books(2023), {"guideline": "4C1.1"})
+        .call(EditionChooser(library, DOMAINS["legal"]).choose(2023), {"guideline": "4C1.1"})
         .error
     )
 
@@ -166,7 +173,7 @@ def test_a_long_line_is_paged_too() -> None:
     assert len(paged(text, 1, "f()")) < PAGE_CHARACTERS + 100
 
 
-def test_opening_a_code_with_a_seventh_character(icd: Books) -> None:
+def test_opening_a_code_with_a_seventh_character(icd: CaseEditions) -> None:
     result = tool_named("open_tabular_code").call(icd, {"code": "s72001a"})
     assert "S72.001A" in result.text and "valid: yes" in result.text
     assert result.sections == ("tabular/2025/S72.001",)
@@ -174,7 +181,7 @@ def test_opening_a_code_with_a_seventh_character(icd: Books) -> None:
     assert "needs a seventh character" in stem.text and "S72.001A (" in stem.text
 
 
-def test_appendix_rows_are_those_of_the_section_only(legal: Books) -> None:
+def test_appendix_rows_are_those_of_the_section_only(legal: CaseEditions) -> None:
     text = call(legal, "search_appendix_a", statute="18 U.S.C. § 92")
     assert text.startswith("Error: ")
 
@@ -183,18 +190,20 @@ def test_search_tools_give_at_most_eight_of_the_bound_year(
     library: Library, sample_legal_index: Path
 ) -> None:
     index = open_index(sample_legal_index)
-    shelf = Shelf(index.library, "legal", index=index)
+    chooser = EditionChooser(index.library, DOMAINS["legal"], index=index)
     result = tool_named("search_legal_manuals").call(
-        shelf.books(2023), {"query": "felon in possession of a firearm", "count": 50}
+        chooser.choose(2023), {"query": "felon in possession of a firearm", "count": 50}
     )
     assert not result.error
     assert len(re.findall(r"(?m)^\[\d\] ", result.text)) == 8
     assert {name.split("/")[1] for name in result.sections} == {"2023"}
     one = tool_named("search_legal_manuals").call(
-        shelf.books(2024), {"query": "firearm", "source": "ussg", "count": 2}
+        chooser.choose(2024), {"query": "firearm", "source": "ussg", "count": 2}
     )
     assert {name.split("/")[0] for name in one.sections} == {"ussg"}
-    whole = tool_named("search_legal_whole_case").call(shelf.books(2024), {"case": "A gun. " * 50})
+    whole = tool_named("search_legal_whole_case").call(
+        chooser.choose(2024), {"case": "A gun. " * 50}
+    )
     assert whole.sections
 
 
@@ -239,7 +248,7 @@ def test_real_manuals(
     real_library: Library,
 ) -> None:
     result = tool_named(name).call(
-        Shelf(real_library, domain).books(year),  # type: ignore[arg-type]
+        EditionChooser(real_library, DOMAINS[domain]).choose(year),
         arguments,
     )
     assert not result.error, result.text

@@ -9,7 +9,6 @@ stay in. The paper splits no chunk of the guidelines (126 for FY2019).
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -32,7 +31,6 @@ class _Open(NamedTuple):
     start: int
     first_end: int
     letter: str
-    title: str
     headings: tuple[str, ...]
 
 
@@ -55,9 +53,8 @@ def pieces(manual: Manual) -> Iterator[Piece]:
             elif is_chapter:
                 chapter = _LEADERS.sub("", text)
             elif letter:
-                title = _LEADERS.sub("", text[3:])
                 headings = tuple(heading for heading in (top, chapter) if heading)
-                current = _Open(offset, offset + len(line), letter[1], title, headings)
+                current = _Open(offset, offset + len(line), letter[1], headings)
         offset += len(line)
     if current is not None:
         yield from name.piece(current, offset)
@@ -68,7 +65,6 @@ class _Names:
 
     def __init__(self, manual: Manual) -> None:
         self._manual = manual
-        self._starts = [section.span[0] for section in manual.sections]
 
     def piece(self, found: _Open, end: int) -> Iterator[Piece]:
         """The piece from an opening line to ``end``; none without text below that line."""
@@ -91,7 +87,7 @@ class _Names:
             span=(found.start, found.start + len(body)),
             context=context,
             text=chunk_text(context, collapse(body)),
-            title=found.title,
+            title="Table of contents" if slug.startswith("contents") else "",
             view="raw",
         )
 
@@ -103,6 +99,6 @@ class _Names:
             # A line of the table of contents stands in no section: it is named by its page.
             page = manual.pages((found.start, found.first_end), "raw")
             return manual.sections[0], f"contents/p{page[0] if page else 0}.{found.letter}"
-        section = manual.sections[max(bisect.bisect_right(self._starts, line[0]) - 1, 0)]
+        section = manual.section_at(line[0])
         slug = slugify(section.key)
         return section, slug if section.span[0] == line[0] else f"{slug}/{found.letter}"

@@ -25,10 +25,6 @@ def pieces(manual: Manual, cutter: Cutter) -> Iterator[Piece]:
 
 def _piece(manual: Manual, family: Family) -> Piece:
     piece = family_piece(manual, family)
-    first, last = family.first, family.last
-    if first is not last and first.parent:
-        title = f"{manual.by_key[first.parent].citation}: {first.title} to {last.title}"
-        piece = replace(piece, title=title)
     return replace(piece, text=chunk_text(family.context, _level(manual.text, family)))
 
 

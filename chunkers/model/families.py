@@ -34,11 +34,8 @@ class Family:
 
 
 def family_piece(manual: Manual, family: Family, extra_keys: tuple[str, ...] = ()) -> Piece:
-    """The chunk of a family; of several siblings it is titled by what is above them."""
-    first, last = family.first, family.last
-    title = first.title
-    if first is not last and first.parent:
-        title = f"{manual.by_key[first.parent].title} ({first.citation} to {last.citation})"
+    """The chunk of a family."""
+    first = family.first
     return Piece(
         slug=slugify(first.key),
         kind=first.kind,
@@ -46,7 +43,6 @@ def family_piece(manual: Manual, family: Family, extra_keys: tuple[str, ...] = (
         span=family.span,
         context=family.context,
         text=chunk_text(family.context, collapse(manual.text[family.span[0] : family.span[1]])),
-        title=title,
         part=family.part,
         extra_keys=extra_keys,
     )

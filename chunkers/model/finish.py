@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from chunkers.model.chunk import Chunk, Piece
+from manuals.model.headings import stretch_name
 from manuals.model.sections import Manual
 from tam.files import sha256_text
 
@@ -66,6 +67,9 @@ def finish(manual: Manual, pieces: Iterable[Piece], count_tokens: TokenCounts) -
         for key in (piece.section.key, *piece.extra_keys):
             if key not in keys:
                 keys.append(key)
+        citation, title = stretch_name(manual, piece.section, text_span)
+        if citation == piece.section.citation and piece.title:
+            title = piece.title
         chunks.append(
             Chunk(
                 id=f"{edition.source}/{edition.year}/{slug}",
@@ -74,8 +78,8 @@ def finish(manual: Manual, pieces: Iterable[Piece], count_tokens: TokenCounts) -
                 kind=piece.kind,
                 key=piece.section.key,
                 keys=tuple(keys),
-                citation=piece.section.citation,
-                title=piece.title or piece.section.title,
+                citation=citation,
+                title=title,
                 path=piece.section.path,
                 context=piece.context,
                 text=piece.text,

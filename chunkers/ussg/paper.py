@@ -69,7 +69,6 @@ class _Names:
 
     def __init__(self, manual: Manual) -> None:
         self._manual = manual
-        self._starts = [section.span[0] for section in manual.sections]
 
     def piece(self, found: _Open, end: int, groups: tuple[str, str]) -> Iterator[Piece]:
         """The piece from an opening line to ``end``; none without text below that line."""
@@ -92,7 +91,6 @@ class _Names:
             span=(found.start, found.start + len(body)),
             context=context,
             text=chunk_text(context, collapse(body)),
-            title=found.subheading or found.section,
             view="raw",
         )
 
@@ -106,7 +104,4 @@ class _Names:
         if first == last:
             following = bisect.bisect_left(manual.raw_map, (span[1], 0, 0))
             first = manual.raw_map[min(following, len(manual.raw_map) - 1)][1]
-        section = manual.sections[max(bisect.bisect_right(self._starts, first) - 1, 0)]
-        while section.span[1] <= first and section.parent is not None:
-            section = manual.by_key[section.parent]
-        return section
+        return manual.section_at(first)

@@ -260,7 +260,7 @@ class _Guidelines:
                 yield from self._pieces(note, note.span)
 
     def _code_title(self, row: Section) -> str:
-        return row.citation.split(" §", 1)[0]
+        return row.citation.rpartition(" > ")[2].split(" §", 1)[0]
 
     def _rows(
         self, appendix: Section, title: str, rows: Sequence[Section], start: int

@@ -1,7 +1,7 @@
 """Golds: the sections that a query needs, whoever says so.
 
 A gold is the key of a section with its source and year, so that every preset and chunk size is
-measured by the same golds. Rules that find golds stand in ``icd_golds.py`` and ``legal_golds.py``.
+measured by the same golds. Rules that find golds are a domain's (``eval/domains``).
 """
 
 from __future__ import annotations

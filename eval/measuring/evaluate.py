@@ -21,7 +21,7 @@ from eval.measuring.measures import Score, standard_scores
 from eval.measuring.plan import Counts, EvaluationPlan
 from eval.measuring.significance import RESAMPLES, bootstrap
 from eval.measuring.views import RankedQuery, View, chunks_view, sections_view
-from eval.queries.preparation import listed
+from eval.queries.case_files import listed
 from eval.queries.query_sets import Query, QuerySet, SetInfo
 from eval.queries.year_policy import choose_editions
 from manuals.model.section_id import edition_name

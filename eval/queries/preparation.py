@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from eval.domains.model import domains_over
 from eval.golds.gold import (
     Given,
     Gold,
@@ -16,35 +17,32 @@ from eval.golds.gold import (
     qrels_golds,
     read_given,
 )
-from eval.golds.icd_golds import IcdGolds
-from eval.golds.legal_golds import LegalGolds
-from eval.queries.cases import YEAR_COLUMNS, Case, read_cases, read_years, with_years
+from eval.queries.case_files import YEAR_COLUMNS, Case, listed, read_years, with_years
+from eval.queries.cases import read_cases
 from eval.queries.query_sets import Query, QuerySet, SetInfo, read_query_set
 from eval.queries.trec import is_jsonl
 from eval.queries.year_policy import choose_editions
-from manuals.library.editions import Library
 from retrievers.search.index import Index
 from tam.errors import BadCases
-
-#: ids named in a note before it says how many more there are
-SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Wanted:
     """How golds are found and which count.
 
-    ``policy`` chooses the editions of a case. ``origins`` and ``min_grade`` leave golds out;
+    ``year_policy`` chooses the editions of a case, ``domain`` the reader of a case file whose
+    columns are those of several. ``origins`` and ``min_grade`` leave golds out;
     ``tables`` lets the drug and neoplasm tables count as index entries. ``columns`` are names of a
     case file's columns, ``year_columns`` those of the year table.
     """
 
-    policy: str = "exact"
+    year_policy: str = "exact"
     origins: tuple[Origin, ...] = ()
     min_grade: int = 1
     tables: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     year_columns: tuple[str, str] = YEAR_COLUMNS
+    domain: str | None = None
 
 
 def prepare(
@@ -64,10 +62,11 @@ def prepare(
         found = read_query_set(queries)
         cases: list[Case] = []
     else:
-        corpus, cases = read_cases(queries, wanted.columns)
-        if corpus != index.corpus:
+        over = domains_over(index.corpus)[0].name
+        domain, cases = read_cases(queries, wanted.columns, wanted.domain or over)
+        if domain.corpus != index.corpus:
             raise BadCases(
-                f"{queries}: {corpus} cases, but the index is of {index.corpus}; "
+                f"{queries}: {domain.name} cases, but the index is of {index.corpus}; "
                 f"choose the other with --corpus"
             )
         found = QuerySet(SetInfo(queries.stem), (), ())
@@ -93,7 +92,7 @@ def prepare(
     notes += _years_that_differ(given, asked)
     pairs = [(edition.source, edition.year) for edition in index.manifest.editions]
     editions = {
-        query.query_id: choose_editions(pairs, query.year, wanted.policy) for query in asked
+        query.query_id: choose_editions(pairs, query.year, wanted.year_policy) for query in asked
     }
     all_golds = [
         *found.golds,
@@ -101,9 +100,9 @@ def prepare(
         *(gold for gold in qrels if gold.query_id in ids),
     ]
     if cases:
-        more, more_notes = _from_cases(index, cases, editions, wanted)
-        all_golds += more
-        notes += more_notes
+        more = domain.golds(index.library, cases, editions, wanted.tables)
+        all_golds += more.golds
+        notes += more.notes
     kept = [
         gold for gold in merge(all_golds) if not wanted.origins or gold.origin in wanted.origins
     ]
@@ -129,47 +128,6 @@ def _chunk_keys(index: Index) -> dict[str, tuple[str, int, str]]:
         for row in range(edition.start, edition.stop):
             found[chunks.ids[row]] = (edition.source, edition.year, chunks.named[row])
     return found
-
-
-def _from_cases(
-    index: Index,
-    cases: Sequence[Case],
-    editions: Mapping[str, Mapping[str, int]],
-    wanted: Wanted,
-) -> tuple[list[Gold], list[str]]:
-    library: Library = index.library
-    golds: list[Gold] = []
-    if index.corpus == "icd":
-        icd = IcdGolds(library, wanted.tables)
-        for case in cases:
-            golds += icd.golds(case.case_id, case.codes, editions[case.case_id])
-        return golds, []
-    legal = LegalGolds(library)
-    outside: list[str] = []
-    unmapped: list[str] = []
-    for case in cases:
-        found = legal.golds(case.case_id, case.text, editions[case.case_id])
-        golds += found.golds
-        outside += found.out_of_scope
-        unmapped += found.unmapped
-    notes = []
-    if outside:
-        notes.append(
-            f"{len(outside)} cited statutes are of other titles than 18, out of scope as sections "
-            f"(Appendix A still maps them): {listed(outside)}"
-        )
-    if unmapped:
-        notes.append(
-            f"{len(unmapped)} cited statutes have no row in Appendix A: {listed(unmapped)}"
-        )
-    return golds, notes
-
-
-def listed(names: Iterable[str]) -> str:
-    """The first few distinct names, and how many more there are."""
-    distinct = list(dict.fromkeys(names))
-    more = f" and {len(distinct) - SHOWN} more" if len(distinct) > SHOWN else ""
-    return ", ".join(distinct[:SHOWN]) + more
 
 
 def _strangers(names: Iterable[str], ids: set[str], what: str) -> list[str]:

@@ -20,22 +20,24 @@ POLICIES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def choose_year(policy: str, years: Sequence[int], year: int | None) -> int | None:
+def choose_year(year_policy: str, years: Sequence[int], year: int | None) -> int | None:
     """The year of the edition to use among ``years``; ``None`` when the policy gives none.
 
     Only ``latest`` has an answer for a case without a year. Raises ``BadOption``.
     """
-    if policy not in POLICIES:
-        raise BadOption(f"year policy {policy!r} is not known; choose from {', '.join(POLICIES)}")
+    if year_policy not in POLICIES:
+        raise BadOption(
+            f"year policy {year_policy!r} is not known; choose from {', '.join(POLICIES)}"
+        )
     if not years:
         return None
     if year in years:
         return year
-    if policy == "latest":
+    if year_policy == "latest":
         return max(years)
-    if policy == "exact" or year is None:
+    if year_policy == "exact" or year is None:
         return None
-    if policy == "nearest":
+    if year_policy == "nearest":
         return min(years, key=lambda other: (abs(other - year), other))
     return max((other for other in years if other <= year), default=None)
 
@@ -43,7 +45,7 @@ def choose_year(policy: str, years: Sequence[int], year: int | None) -> int | No
 def choose_editions(
     editions: Iterable[tuple[str, int]],
     year: int | None,
-    policy: str = "exact",
+    year_policy: str = "exact",
     sources: Iterable[str] | None = None,
 ) -> dict[str, int]:
     """Source -> year of the edition to search for a case; sources without one are left out.
@@ -55,7 +57,7 @@ def choose_editions(
         years.setdefault(source, []).append(edition_year)
     wanted = None if sources is None else set(sources)
     chosen = {
-        source: choose_year(policy, its_years, year)
+        source: choose_year(year_policy, its_years, year)
         for source, its_years in years.items()
         if wanted is None or source in wanted
     }

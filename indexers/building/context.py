@@ -13,11 +13,13 @@ import numpy as np
 from chunkers.model.chunk import Chunk
 from indexers.building.expansion import expansions
 from indexers.building.lines import lines_of
+from indexers.building.names import names_by_row
 from indexers.encoders.base import Encoder, Floats
 from indexers.encoders.vectors import VectorCache
 from indexers.folder.manifest import EditionRows
 from indexers.folder.table import CHUNKS, ChunkTable
 from manuals.library.editions import Library, load_library
+from manuals.model.names import UnitName
 from tam.errors import BadOption
 from tam.progress import progress
 from tam.settings import BuildSettings
@@ -70,6 +72,12 @@ class Context:
                 manual = self.library.manual(edition.source, edition.year)
                 lines.extend(lines_of(manual, self.chunks[edition.start : edition.stop]))
         return lines
+
+    @cached_property
+    def names(self) -> Sequence[Sequence[UnitName]]:
+        """What the unit that each row begins is called."""
+        with self.stage("names"):
+            return names_by_row(self.library, self.table, self.editions)
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """(n, dim): the texts' vectors, from the cache where it has them, zero for an empty one."""

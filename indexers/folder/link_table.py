@@ -14,7 +14,7 @@ the pointing chunk:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,6 +125,15 @@ class LinkTable:
         """One link with its keys."""
         row = {name: self._column(name)[number].as_py() for name in Link._fields if name != "kind"}
         return Link(kind=KINDS[int(self.kinds[number])], **row)
+
+    def of_kinds(self, kinds: frozenset[str]) -> Iterator[tuple[int, Link]]:
+        """The links of some kinds, each with the row that points."""
+        numbers = [number for number, kind in enumerate(KINDS) if kind in kinds]
+        chosen = np.flatnonzero(np.isin(self.kinds, numbers))
+        table = self._table.take(chosen).to_pylist()
+        for row, number in zip(table, self.kinds[chosen].tolist(), strict=True):
+            fields = {name: row[name] for name in Link._fields if name != "kind"}
+            yield row["from_row"], Link(kind=KINDS[number], **fields)
 
     @cached_property
     def _table(self) -> Any:

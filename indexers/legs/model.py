@@ -30,6 +30,7 @@ from tam.settings import BuildSettings
 if TYPE_CHECKING:
     # It loads the parsers, which a search does not need.
     from manuals.library.editions import Library
+from manuals.model.names import UnitName
 
 Floats = npt.NDArray[np.float32]
 #: what a leg takes of a query beside its text: how its terms count; the encoder's vector of it
@@ -122,7 +123,8 @@ class BuildContext(Protocol):
     """What a build gives to a leg: the chunks of an index in the order of its rows.
 
     ``texts`` are what is indexed of the chunks (``settings.expand_documents`` adds to their own
-    text), ``lines`` the short units of each; ``library`` holds the parsed editions, and
+    text), ``lines`` the short units of each, ``names`` what the
+    unit that a row begins is called; ``library`` holds the parsed editions, and
     ``table`` the chunks by row, key and edition.
     """
 
@@ -140,6 +142,8 @@ class BuildContext(Protocol):
     def texts(self) -> Sequence[str]: ...
     @property
     def lines(self) -> Sequence[Sequence[str]]: ...
+    @property
+    def names(self) -> Sequence[Sequence[UnitName]]: ...
     @property
     def encoder(self) -> Encoder | None: ...
     def vectors(self, texts: Sequence[str]) -> Floats:
@@ -166,6 +170,8 @@ class Leg(ABC):
     | ``order`` | its place among the legs of a retriever |
     | ``aliases`` | other names that are accepted |
     | ``needs`` | what its ranker takes of a query beside the text |
+    | ``level`` | ``passage``: ranks chunks; ``unit``: ranks units, each at one row |
+    | ``weight`` | what it counts in a search by units, where no weight is given |
     | ``reads`` | the leg by whose part it ranks, when it has none of its own |
     | ``folder`` | where its part lies in an index folder; by default ``legs/<name>`` |
     | ``files`` | the files that its part cannot do without |
@@ -180,6 +186,8 @@ class Leg(ABC):
     order: int = 100
     aliases: tuple[str, ...] = ()
     needs: frozenset[Need] = frozenset()
+    level: Literal["passage", "unit"] = "passage"
+    weight: float = 1.0
     reads: str = ""
     folder: str = ""
     files: tuple[str, ...] = ()

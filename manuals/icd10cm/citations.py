@@ -29,7 +29,7 @@ _APPENDIX = re.compile(r"App(?:endix|\.)\s?I", re.IGNORECASE)
 _RANGE = re.compile(rf"(?P<first>{CATEGORY})\s?{_DASH}\s?(?P<last>{CATEGORY})", re.IGNORECASE)
 _CHAPTER = re.compile(r"Chapter\s(?P<number>\d{1,2})", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"Introduction(?:\s>\s\S.*)?")
-_TOO_LONG = re.compile(r"[A-Z]\d[0-9AB]\.?[0-9A-Z]{5,}", re.IGNORECASE)
+_TOO_LONG = re.compile(rf"{CATEGORY}\.?[0-9A-Z]{{5,}}", re.IGNORECASE)
 # A term of an index: starts with a letter, or with a number that is part of a name (2,4-D).
 _TERM = re.compile(r"(?=[^§]*[^\W\d_])(?:[^\W\d_]|['\"‘“(\[]|\d+(?:[,.']\d+)*['’]?-[^\W\d_])[^§>]*")
 _MALFORMED = re.compile(
@@ -52,7 +52,7 @@ _CODES_RANGE = re.compile(
     rf"(?P<last>{CATEGORY}\.[0-9A-Z]{{1,4}})(?![\w]|\.\w)"
 )
 _CODE = re.compile(
-    r"(?<![\w.§-])(?P<category>[A-Za-z][0-9][0-9ABab])"
+    r"(?<![\w.§-])(?P<category>[A-Za-z][0-9][0-9ABab]|[A-Z]A[0-9])"
     r"(?:(?P<dotted>\.[0-9A-Za-z]{1,4}(?:-(?!\w))?)|(?P<open>\.?-)(?!\w)|(?P<rest>[0-9A-Za-z]{2,4})|)(?![\w]|\.\w)"
 )
 # A bare category (I10) is a code where the words around it say so.

@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from manuals.model.sections import Edition
 from manuals.model.source import ChunkCounts, Source
 from manuals.model.years import fiscal_year, long_date
 from tam.plugins import Hook
+
+#: abbreviations and lay words in the classification's own
+VOCABULARY = Path(__file__).with_name("terms.tsv")
 
 _RECOGNISE = Hook("manuals.icd10cm.recognise:recognise")
 _PARSE_REFERENCE = Hook("manuals.icd10cm.citations:parse_reference")
@@ -43,6 +47,7 @@ def _source(name: str, title: str, order: int, rules: str, **fields: Any) -> Sou
         dates=_dates,
         parse_reference=_PARSE_REFERENCE,
         find_references=_FIND_REFERENCES,
+        vocabulary=VOCABULARY,
         chunk_rules={
             preset: Hook(f"chunkers.icd10cm.{preset}_{rules}:pieces")
             for preset in ("paper", "sections")
@@ -59,6 +64,8 @@ def _index(name: str, title: str, order: int, **fields: Any) -> Source:
         "index",
         parse=Hook("manuals.icd10cm.index:parse_index"),
         path_keys=True,
+        way_to="tabular",
+        names=Hook("manuals.icd10cm.names:index_names"),
         pointers=Hook("indexers.building.pointers.icd10cm:of_index"),
         lines=Hook("indexers.building.lines:section_lines"),
         **fields,
@@ -87,6 +94,11 @@ TABULAR = _source(
     why_absent=Hook("manuals.icd10cm.lookup:why_absent"),
     pointers=Hook("indexers.building.pointers.icd10cm:of_tabular"),
     lines=Hook("indexers.building.lines:section_lines"),
+    group=re.compile(r"[A-Z][0-9A-Z]{2}(?=$|\.)"),
+    names=Hook("manuals.icd10cm.names:tabular_names"),
+    lay_names=Path(__file__).with_name("lay_names.tsv"),
+    plan=Hook("manuals.icd10cm.plan:steps"),
+    read_case=Hook("manuals.icd10cm.notes:read_note"),
     counts=ChunkCounts(
         "ICD-10-CM", 17138, (2019,), 2255, measured={2021: (2256, 2256), 2025: (2311, 2311)}
     ),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from manuals.icd10cm.codes import CATEGORY
 from manuals.icd10cm.outline import TextOutline
 from manuals.model.sections import Edition, Manual, Note, Section
 from manuals.model.source import SOURCES
@@ -23,7 +24,7 @@ INTRODUCTION = "Introduction"
 
 #: elements of the official schema that are no notes
 _STRUCTURE = frozenset({"name", "desc", "diag", "section", "sectionIndex", "title"})
-_RANGE = re.compile(r"\(([A-Z]\d\w)(?:\s*[-–]\s*([A-Z]\d\w))?\)\s*$", re.IGNORECASE)
+_RANGE = re.compile(rf"\(({CATEGORY})(?:\s*[-–]\s*({CATEGORY}))?\)\s*$", re.IGNORECASE)
 
 
 def squeeze(text: str | None) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
+from manuals.library.standing import amendments_between
+from manuals.model.amendments import Amendment
 from manuals.model.sections import Manual, Section
 
 Operation = Literal["same", "removed", "added"]
@@ -52,12 +54,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A section in two editions: its heading, the two years, and the changes in document order."""
+    """A section in two editions: its heading, the two years, the changes in document order, and
+    the amendments that the newer edition names and the older does not."""
 
     heading: str
     before: int
     after: int
     changes: tuple[Change, ...]
+    amendments: tuple[Amendment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ def diff_sections(a: Manual, first: Section, b: Manual, second: Section) -> Diff
     for operation, i1, i2, j1, j2 in matcher.get_opcodes():
         if operation != "equal":
             changes.extend(_compared(old[i1:i2], new[j1:j2]))
-    return Difference(second.heading, a.year, b.year, tuple(changes))
+    older, newer = sorted((a, b), key=lambda manual: manual.edition.effective_from)
+    laws = amendments_between(older, newer, second.key if newer is b else first.key)
+    return Difference(second.heading, a.year, b.year, tuple(changes), laws)
 
 
 def _paragraphs(manual: Manual, section: Section) -> list[_Paragraph]:
@@ -189,6 +195,7 @@ def render_diff(difference: Difference, colour: bool = False) -> str:
         if kind in kinds
     )
     lines = [_styled(title, _BOLD, colour), f"paragraphs: {counts}"]
+    lines += map(str, difference.amendments)
     for change in difference.changes:
         mark = "" if change.kind == "changed" else f" ({change.kind})"
         lines += ["", _styled(f"{change.key}{mark}", _BOLD, colour), f"  {_line(change, colour)}"]

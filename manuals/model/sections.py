@@ -148,6 +148,23 @@ class Manual:
         return {section.key: section for section in self.sections}
 
     @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(section.span[0] for section in self.sections)
+
+    def section_at(self, offset: int) -> Section:
+        """The innermost section that holds the given offset of ``text``; before the first
+        section, and behind the last, the nearest."""
+        section = self.sections[max(bisect.bisect_right(self._starts, offset) - 1, 0)]
+        while section.span[1] <= offset and section.parent is not None:
+            section = self.by_key[section.parent]
+        return section
+
+    def starts_between(self, low: int, high: int) -> tuple[int, ...]:
+        """Where sections begin in a stretch of ``text``, ascending."""
+        first, last = (bisect.bisect_left(self._starts, at) for at in (low, high))
+        return self._starts[first:last]
+
+    @cached_property
     def _children(self) -> Mapping[str | None, tuple[Section, ...]]:
         children: dict[str | None, list[Section]] = {}
         for section in self.sections:

@@ -89,6 +89,13 @@ class Source:
     | ``code_view`` | the same -> what a code inherits, or ``None`` |
     | ``why_absent`` | the same with a message and near keys for what is not there -> better ones |
     | ``path_keys`` | keys are paths of titles: found in any case and by their first words |
+    | ``group`` | keys of units: what a search returns as one hit (``manuals.model.names``) |
+    | ``names`` | ``(manual, others)`` -> what units are called, here and in other manuals |
+    | ``lay_names``, ``vocabulary`` | open data files: what people call a section; people's words |
+    | ``way_to`` | a source whose units its entries name: no hit of its own beside them |
+    | ``ties`` | kinds of pointer that tie two units: each is evidence for the other |
+    | ``plan`` | ``(manual, statements)`` -> steps by which a whole case is looked up |
+    | ``read_case`` | a case -> its statements, where it has a form of its own |
     | ``unit``, ``apparatus`` | keys of whole sections; of the editor's notes |
     | ``chunk_rules`` | preset -> rule: ``(manual, cutter)`` of ``sections``, else ``(manual)`` |
     | ``counts`` | what the rules of preset ``paper`` should give |
@@ -120,6 +127,14 @@ class Source:
     code_view: Callable[[Manual, Reference], Any] | None = None
     why_absent: Callable[..., tuple[str, tuple[str, ...]]] | None = None
     path_keys: bool = False
+    group: re.Pattern[str] | None = None
+    names: Callable[..., Any] = Hook("manuals.model.names:titles")  # noqa: RUF009
+    lay_names: Path | None = None
+    vocabulary: Path | None = None
+    way_to: str = ""
+    ties: frozenset[str] = frozenset()
+    plan: Callable[..., Any] | None = None
+    read_case: Callable[..., Any] | None = None
     unit: re.Pattern[str] | None = None
     apparatus: re.Pattern[str] | None = None
     chunk_rules: Mapping[str, Callable[..., Any]] = field(

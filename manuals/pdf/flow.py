@@ -22,9 +22,9 @@ PARAGRAPH_GAP = 1.4
 ALIGNED = 4.0
 
 _BULLET = re.compile(r"[•●▪◦■\uf0b7]|[-–]\s")
-_CODE_DASH = re.compile(r"\b[A-Z]\d[0-9A-Z]?(?:\.[0-9A-Z]{0,4})?-$")
+_CODE_DASH = re.compile(r"\b[A-Z](?:\d[0-9A-Z]?|A\d)(?:\.[0-9A-Z]{0,4})?-$")
 _LIST_LABEL = re.compile(r"(?:[a-z]|\d{1,2})[.)]\s|\([a-z0-9]{1,3}\)\s")
-_CODE_ITEM = re.compile(r"[A-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?-?,?\s")
+_CODE_ITEM = re.compile(r"[A-Z](?:\d[0-9A-Z]|A\d)(?:\.[0-9A-Z]{1,4})?-?,?\s")
 #: a line that ends in the middle of a sentence fills at least this share of the measure
 _GOES_ON = 0.6
 _SENTENCE_END = re.compile(r"[.:;?!][”\")\]]*$")

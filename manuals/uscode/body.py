@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from manuals.uscode.enumeration import Form, Placement, heading_after, lead
+from manuals.uscode.enumeration import Form, Placement, heading_after, lead, run_in
 from manuals.uscode.html import Block
 from manuals.uscode.tree import TITLE, Tree
 
@@ -130,6 +130,12 @@ class Statute:
         self.tree = tree
         self.paragraphs = paragraphs
         self.leads = [lead(text) for text in paragraphs]
+        firsts = [names[0][0] if names else "" for names in self.leads]
+        #: enumerators within a paragraph that go on with the list that its lead began
+        self.run_ins = [
+            run_in(text, names, next(filter(None, firsts[place + 1 :]), ""))
+            for place, (text, names) in enumerate(zip(paragraphs, self.leads, strict=True))
+        ]
         self.places = self._placed()
         self.base_depth = len(tree.open)
         self.openings: list[str] = []
@@ -145,6 +151,9 @@ class Statute:
             for order, (name, _) in enumerate(names):
                 within = names[order + 1][0] if order + 1 < len(names) else ""
                 depth = placement.place(name, order > 0, within, ahead)
+                found.append((depth, placement.forms[-1]))
+            for name, _ in self.run_ins[place]:
+                depth = placement.place(name)
                 found.append((depth, placement.forms[-1]))
             places.append(found)
         return places
@@ -163,8 +172,12 @@ class Statute:
         tree.close(self.base_depth + depth)
         del self.openings[depth:]
         start = tree.write(text)
-        names = self.leads[place]
+        names = [*self.leads[place], *self.run_ins[place]]
         for order, (name, offset) in enumerate(names):
+            if order:
+                level = self.places[place][order][0]
+                tree.close(self.base_depth + level, start + len(text[:offset].rstrip()))
+                del self.openings[level:]
             parent = tree.open[-1].base if tree.open else TITLE
             base = f"{parent}({name.replace('–', '-')})"
             kind = KIND_OF[self.places[place][order][1]]

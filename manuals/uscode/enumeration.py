@@ -109,6 +109,37 @@ def _names(found: re.Match[str]) -> list[tuple[str, int]]:
     return names
 
 
+def run_in(text: str, names: Sequence[tuple[str, int]], following: str) -> list[tuple[str, int]]:
+    """The enumerators within a paragraph that go on with the list its lead began:
+    ``(e)(i) ..., (ii) ..., or (iii) ...``.
+
+    ``following`` is the next paragraph's first enumerator: where that goes on with the list or
+    begins one further down, what stands within the paragraph are cross-references.
+    """
+    if len(names) < 2 or names[-1][0] not in _FIRST or following in _FIRST:
+        return []
+    form = _FIRST[names[-1][0]][0]
+    found: list[tuple[str, int]] = []
+    end = text.index(")", names[-1][1])
+    for place in range(2, 20):
+        name = _nth(form, place)
+        more = re.compile(rf"(?<=[^)])(?:[,;]|[,;]? (?:and|or)) (\({name}\)) ").search(text, end)
+        if more is None or name == following:
+            return found
+        found.append((name, more.start(1)))
+        end = more.end(1)
+    return found
+
+
+def _nth(form: Form, place: int) -> str:
+    """The name of a list's member: the second of ``roman`` is ``ii``."""
+    if form == "number":
+        return str(place)
+    small = roman(place) if form.lower() == "roman" else chr(96 + place)
+    small *= 2 if form.lower() == "double" else 1
+    return small.upper() if form in ("upper", "Roman", "Double") else small
+
+
 def heading_after(text: str, offset: int) -> str:
     """The heading that follows the enumerator at an offset: ``(a) In General.—`` gives it."""
     end = text.index(")", offset) + 1

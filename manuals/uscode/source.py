@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
 from manuals.model.sections import Edition
 from manuals.model.source import ChunkCounts, Source
 from manuals.model.years import DAY, compact_date
 from tam.plugins import Hook
+
+#: people's words for crimes and procedure in the Code's and the Guidelines' own
+VOCABULARY = Path(__file__).with_name("terms.tsv")
 
 
 def _dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date | None]:
@@ -43,6 +47,11 @@ SOURCE = Source(
     parse_reference=Hook("manuals.uscode.citations:parse_reference"),
     find_references=Hook("manuals.uscode.citations:find_references"),
     match=Hook("manuals.uscode.lookup:match"),
+    group=re.compile(r"18 U\.S\.C\. § [^\s(#]+"),
+    names=Hook("manuals.uscode.names:names"),
+    lay_names=Path(__file__).with_name("lay_names.tsv"),
+    vocabulary=VOCABULARY,
+    ties=frozenset({"appendix_a"}),
     unit=re.compile(r"18 U\.S\.C\. § [^\s(#]+"),
     apparatus=re.compile(r" (?:Notes|Source Credit|Footnotes)(?: > .*)?(?:#\d+)?$", re.DOTALL),
     chunk_rules={

@@ -72,10 +72,10 @@ class Tree:
         self.position += len(text)
         return start
 
-    def close(self, depth: int) -> None:
-        """Close open sections until ``depth`` of them are left."""
+    def close(self, depth: int, end: int | None = None) -> None:
+        """Close open sections until ``depth`` of them are left, at ``end`` or the text so far."""
         while len(self.open) > depth:
-            self.open.pop().end = self.position
+            self.open.pop().end = self.position if end is None else end
 
     def begin(self, base: str, kind: str, citation: str, title: str, start: int) -> Draft:
         """Open a section below the last open one; a key that is taken gets ``#2``."""

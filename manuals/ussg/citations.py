@@ -13,13 +13,13 @@ from manuals.uscode.statutes import DASH, SUBS, names_of, take_place
 
 #: number of a guideline: chapter, part, guideline in the part (``2K2.1``)
 GUIDELINE = r"[1-8][A-Za-z]\d{1,2}\.\d{1,2}"
-_NUMERALS = {
+NUMERALS = {
     word: str(number)
     for number, word in enumerate(
         ("one", "two", "three", "four", "five", "six", "seven", "eight"), start=1
     )
 }
-_CHAPTER = rf"(?:{'|'.join(_NUMERALS)}|[1-8])"
+_CHAPTER = rf"(?:{'|'.join(NUMERALS)}|[1-8])"
 _USSG = r"(?:(?:U\.?S\.?S\.?G\.?|Guidelines(?:\sManual)?)\s?)"
 
 # -- a whole text
@@ -97,7 +97,7 @@ _GROUP_IN_TEXT = re.compile(
 
 def group_key(chapter: str, part: str | None = None, subpart: str | None = None) -> str:
     """``("Two", "k", None)`` -> ``USSG Chapter 2, Part K``."""
-    key = f"USSG Chapter {_NUMERALS.get(chapter.lower(), chapter)}"
+    key = f"USSG Chapter {NUMERALS.get(chapter.lower(), chapter)}"
     if part:
         key += f", Part {part.upper()}"
     return f"{key}, Subpart {int(subpart)}" if subpart else key

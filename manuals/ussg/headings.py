@@ -24,11 +24,16 @@ def title_case(text: str) -> str:
 
 
 def caption(text: str) -> str:
-    """The title of a subsection: its whole text when that is short, or the words before a dash."""
+    """The title of a subsection: the words before a dash, or its whole text when that is written
+    as a heading; a row of a table or a sentence is none."""
     found = _LEAD_IN.match(text)
     if found is not None:
         return found[1]
-    heading = len(text) <= 60 and re.search(r"^[•⚫●▪]|([.;—]|\b(and|or))$", text) is None
+    plain = re.sub(r"\([^()]*\)", "", text)
+    words = [word for word in re.findall(r"[^\W\d_][\w’'-]*", plain) if word not in _SMALL]
+    capitals = bool(words) and all(word[0].isupper() for word in words)
+    broken = re.search(r"[|;—•⚫●▪]|([.,]|\b(and|or))$", text) is not None
+    heading = len(text) <= 60 and capitals and not broken
     return text.rstrip(":") if heading else ""
 
 

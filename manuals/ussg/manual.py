@@ -39,6 +39,7 @@ from tam.errors import EditionConflict, UnrecognisedFile
 #: subsections are kept as sections to this depth: (b), (b)(4), (b)(4)(A)
 SUBSECTION_DEPTH = 3
 
+_TABLE_NOTES = re.compile(r"\*?(Notes to (?:[\w ]+ )?Table):")
 _NOTE = re.compile(r"^(\d{1,2})\.\s")
 _PRINTED = re.compile(r"║ ?(\d+)$|^(\d+) ?║")
 
@@ -87,6 +88,7 @@ class Reader:
                     self.footed.add(row.line.page)
         self._levels = Levels()
         self._last_note = 0
+        self._table_notes = ""
         self._margin = 0.0
 
     # -- writing ----------------------------------------------------------------------------
@@ -162,6 +164,7 @@ class Reader:
                 self._subpart(block)
             case "guideline":
                 key = f"§{block.groups[0]}"
+                self._table_notes = ""
                 self.open(GUIDELINE, key, "guideline", block.groups[1], page)
                 self._levels = Levels()
             case "deleted":
@@ -279,6 +282,8 @@ class Reader:
             ended = self._levels.reach_of(block, SUBSECTION_DEPTH)
             if ended is not None:
                 self.tree.close(DIVISION + ended)
+            notes = _TABLE_NOTES.fullmatch(block.text)
+            self._table_notes = notes[1] if notes else self._table_notes
             self.put(block)
             return
         opened: list[tuple[Node, int]] = []
@@ -300,7 +305,16 @@ class Reader:
         inner = "".join(f"({name})" for name in self._levels.names(depth))
         rest = block.text[block.text.index(")", offset) + 1 :].strip() if last else ""
         key = f"{guideline.key}{inner}"
-        return self.open(DIVISION + depth, key, "subsection", caption(rest), block.page)
+        return self.open(
+            DIVISION + depth, key, "subsection", caption(rest), block.page, self._cited(key)
+        )
+
+    def _cited(self, key: str) -> str:
+        """The citation of a subsection: the notes to a table are lettered (A), (B) beside it."""
+        above, _, name = key.rpartition("(")
+        if not name[0].isupper():
+            self._table_notes = ""
+        return f"{above}, {self._table_notes} ({name}" if self._table_notes else ""
 
 
 def _page_offset(found: Sequence[Row]) -> int:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
 from manuals.model.reference import Reference
 from manuals.model.sections import Edition
 from manuals.model.source import ChunkCounts, Source
 from manuals.model.years import DAY, long_date
+from manuals.uscode.source import VOCABULARY
 from tam.plugins import Hook
 
 #: editions of the Guidelines Manual since 2001 (ussc.gov, Guidelines Manual Archive)
@@ -52,6 +54,11 @@ SOURCE = Source(
     keys=_keys,
     match=Hook("manuals.ussg.lookup:match"),
     why_absent=Hook("manuals.ussg.lookup:why_absent"),
+    group=re.compile(r"§[^\s(#]+"),
+    names=Hook("manuals.ussg.names:names"),
+    lay_names=Path(__file__).with_name("lay_names.tsv"),
+    vocabulary=VOCABULARY,
+    plan=Hook("manuals.ussg.plan:steps"),
     unit=re.compile(r"§[^\s(#]+"),
     apparatus=re.compile(r" Historical Note(?:#\d+)?$"),
     chunk_rules={

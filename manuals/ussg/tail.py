@@ -66,7 +66,9 @@ def _ends_table(row: Row) -> bool:
 def _statute(reader: Reader, appendix: str, row: StatuteRow) -> None:
     statute, condition = split_condition(row.cell(False, reader.hyphens))
     page = row.lines[0][1].page
-    node = reader.tree.open(DIVISION, f"{appendix} > {statute}", "statute", statute, "", -1, page)
+    # Cited as a row: what stands there are guidelines, not the statute.
+    row_key = f"{appendix} > {statute}"
+    node = reader.tree.open(DIVISION, row_key, "statute", row_key, "", -1, page)
     node.refs.extend(guideline_refs(row.cell(True, reader.hyphens), condition))
     if condition:
         node.notes.append(Note("condition", condition))

@@ -8,6 +8,9 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, Literal
 
+from manuals.library.standing import Standing
+from manuals.model.headings import full_name
+
 FoundBy = Literal["search", "reference", "link"]
 
 
@@ -61,15 +64,30 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """The lines of a chunk that answer the query best: the slice ``span`` of the edition's text,
+    and the section ``key`` that holds all of it."""
+
+    key: str
+    span: tuple[int, int]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One chunk found by a search.
 
-    ``rank`` is 1-based and is what later stages read; ``score`` descends with it. ``legs`` are
+    ``citation``, ``title``, ``path`` and ``pages`` are those of the section in which the
+    ``passage`` stands that answers the query best (``passage`` is ``None``, and they are the
+    chunk's, where the edition's text has nothing of it); a section that the query names keeps its
+    name. The chunk as a whole ``covers`` what that field cites, on ``covers_pages``, and holds
+    ``section_keys``. ``rank`` is 1-based and is what later stages read; ``score`` descends with it. ``legs`` are
     the ranks and scores of each leg that ranked the chunk within the fusion depth (``bm25``,
     ``dense``, and ``search``, the ranking before a reranker). ``found_by`` is ``reference`` for
     a section that the query names (``named`` says which) and ``link`` for one that another hit
     points to. ``same_text`` are other years with the same text (see ``collapse`` in
-    ``SearchSettings``).
+    ``SearchSettings``). ``standing`` is what is known of the force of the section cited: what the
+    edition says of its dates, and the laws that amended the section, with their days.
     """
 
     rank: int
@@ -91,16 +109,15 @@ class Hit:
     named: Named | None = None
     same_text: tuple[int, ...] = ()
     provenance: Provenance | None = None
+    passage: Passage | None = None
+    standing: Standing | None = None
+    covers: str = ""
+    covers_pages: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
         """Citation and title as one line."""
-        # A chunk of preset ``paper`` can be titled by the section that its citation names.
-        if not self.title or self.citation.startswith(self.title):
-            return self.citation
-        if self.title.startswith(self.citation):
-            return self.title
-        return f"{self.citation} {self.title}"
+        return full_name(self.citation, self.title)
 
     def to_json(self) -> dict[str, Any]:
         """The hit as JSON values; keys in the order of the fields."""
@@ -147,6 +164,18 @@ class Hit:
             ),
             "same_text": list(self.same_text),
             "provenance": _provenance(self.provenance) if self.provenance else None,
+            "standing": self.standing.to_json() if self.standing else None,
+            "passage": (
+                {
+                    "key": self.passage.key,
+                    "span": list(self.passage.span),
+                    "text": self.passage.text,
+                }
+                if self.passage
+                else None
+            ),
+            "covers": self.covers,
+            "covers_pages": list(self.covers_pages) if self.covers_pages else None,
         }
 
 

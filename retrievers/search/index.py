@@ -20,11 +20,14 @@ import numpy as np
 from indexers.folder.opened import StoredIndex, open_folder
 from indexers.legs.model import LEGS, Allowed
 from indexers.legs.ranking import RankedRows
+from manuals.library.standing import Standing, standing
 from retrievers.ranking.legs import LegCache
 from retrievers.ranking.links import link_info
 from retrievers.ranking.named_span import named_span
+from retrievers.ranking.units import UnitTable
 from retrievers.search.filters import allowed_rows
 from retrievers.search.hits import Hit, Leg, Named, Provenance
+from retrievers.search.passage import Place, find_passage, query_weights
 from retrievers.search.pipeline import Clock, Pipeline, Ranking
 from retrievers.search.settings import (
     Filter,
@@ -51,6 +54,7 @@ class Index:
         self.stored = stored
         # Masks of rows: what a server's last requests asked for is enough.
         self._allowed = lru_cache(maxsize=64)(partial(allowed_rows, stored))
+        self.units = UnitTable(stored)
 
     def __len__(self) -> int:
         """Number of chunks."""
@@ -155,42 +159,64 @@ class Index:
         per_query = _per_query(filters, len(queries))
         with clock.stage("filter"):
             allowed = {wanted: self._allow(wanted) for wanted in per_query}
-        pipeline = Pipeline(self.stored, settings, k, allowed, cache, clock)
+        pipeline = Pipeline(self.stored, settings, k, allowed, cache, clock, self.units)
         return pipeline.run(queries, per_query)
 
     def hits(self, ranking: Ranking) -> list[Hit]:
         """The hits of a ranking, with their chunks' texts."""
         chunks = self.stored.chunks
+        weights = query_weights(self.stored, ranking.query)
         hits = []
         rows, scores = ranking.rows.tolist(), ranking.scores.tolist()
         for rank, (row, score) in enumerate(zip(rows, scores, strict=True), start=1):
             chunk = chunks.chunk(row)
+            legs = _legs_of(row, ranking.legs)
+            link = link_info(self.stored, ranking.links[row]) if row in ranking.links else None
+            key = ranking.referenced.get(row)
+            if key is None and link is not None and ranking.found_by(row) == "link":
+                key = link.target
+            manual = self.stored.manual(chunk.source, chunk.year)
+            found = find_passage(chunk, manual, weights, self.stored.bm25.tokeniser, key, legs)
+            passage, place = found or (
+                None,
+                Place(chunk.citation, chunk.title, chunk.path, chunk.pages),
+            )
             hits.append(
                 Hit(
                     rank=rank,
                     score=score,
                     chunk_id=chunk.id,
                     section_keys=chunk.keys,
-                    citation=chunk.citation,
-                    title=chunk.title,
-                    path=chunk.path,
+                    citation=place.citation,
+                    title=place.title,
+                    path=place.path,
                     year=chunk.year,
                     source=chunk.source,
-                    pages=chunk.pages,
+                    pages=place.pages,
                     text=chunk.text,
                     kind=chunk.kind,
                     tokens=chunk.tokens,
-                    legs=_legs_of(row, ranking.legs),
+                    legs=legs,
                     found_by=ranking.found_by(row),
-                    link=link_info(self.stored, ranking.links[row])
-                    if row in ranking.links
-                    else None,
+                    link=link,
                     named=_named(self.stored, chunk, ranking.referenced.get(row)),
                     same_text=ranking.other_years.get(row, ()),
                     provenance=_provenance(self.stored, row, chunk),
+                    standing=self._standing(
+                        chunk, key or (passage.key if passage else None), ranking.as_of
+                    ),
+                    passage=passage,
+                    covers=chunk.citation,
+                    covers_pages=chunk.pages,
                 )
             )
         return hits
+
+    def _standing(self, chunk: Chunk, key: str | None, day: date | None) -> Standing | None:
+        """What is known of the force of a hit's section."""
+        manual = self.stored.manual(chunk.source, chunk.year)
+        section = manual.by_key.get(key or chunk.key)
+        return standing(self.library, manual, section, day) if section else None
 
     def describe_allowed(self, wanted: Filter) -> list[str]:
         """The editions that a filter allows, each with its number of allowed chunks."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from indexers.folder.opened import StoredIndex
 from indexers.legs.model import LEGS, PLAIN, Allowed, Queries, TermRule
 from indexers.legs.ranking import EMPTY, RankedRows, Rows, top_rows
+from manuals.model.source import SOURCES
 from retrievers.ranking.collapse import Collapse, most_years
 from retrievers.ranking.fusion import FUSIONS, rrf
 from retrievers.ranking.legs import LegCache, Vectors
@@ -32,6 +34,14 @@ from retrievers.ranking.references import (
     referenced_rows,
 )
 from retrievers.ranking.rerank import load_reranker
+from retrievers.ranking.units import (
+    UnitRanking,
+    UnitScores,
+    UnitTable,
+    ranked_units,
+    without_units_of,
+)
+from retrievers.search.by_unit import UnitRanker
 from retrievers.search.filters import allowed_rows
 from retrievers.search.hits import FoundBy
 from retrievers.search.settings import Filter, SearchSettings
@@ -47,7 +57,9 @@ class Ranking(NamedTuple):
     rows found by reference, each with the key of the section named; ``legs`` the full list of each
     leg, one for each passage searched. ``linked`` are the rows found by a link; ``links`` are for each row that a link leads to the
     link's number in the index's table. ``other_years`` are, for a row that stands for the same
-    text in other years, those years.
+    text in other years, those years. ``query`` chooses the passages of the hits, ``as_of`` is the day that was asked for. In a search by
+    units a row stands for its unit; ``parts`` are all rows of that unit, itself first and the others
+    by what they score.
     """
 
     rows: Rows
@@ -57,6 +69,9 @@ class Ranking(NamedTuple):
     linked: frozenset[int] = frozenset()
     links: Mapping[int, int] = MappingProxyType({})
     other_years: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+    query: str = ""
+    as_of: date | None = None
+    parts: Mapping[int, tuple[int, ...]] = MappingProxyType({})
 
     def found_by(self, row: int) -> FoundBy:
         """What brought a row."""
@@ -95,6 +110,7 @@ class Pipeline:
     allowed: Mapping[Filter, Allowed]
     cache: LegCache
     clock: Clock
+    table: UnitTable
 
     @property
     def depth(self) -> int:
@@ -109,13 +125,24 @@ class Pipeline:
             _tasks(query, wanted, self.settings)
             for query, wanted in zip(queries, filters, strict=True)
         ]
-        legs = self._run_legs(chain.from_iterable(tasks))
-        with self.clock.stage("fusion"):
-            found = [self._fuse(each, legs) for each in tasks]
-        by_leg = [
-            {leg: tuple(legs[leg, task] for task in each) for leg in self.settings.legs}
-            for each in tasks
-        ]
+        by_unit = self.settings.group == "unit"
+        legs: dict[tuple[str, _Task], RankedRows] = {}
+        if not by_unit or self.settings.links == "on":
+            legs = self._run_legs(chain.from_iterable(tasks))
+        parts: list[Mapping[int, tuple[int, ...]]] = [{}] * len(tasks)
+        if by_unit:
+            with self.clock.stage("units"):
+                ranked = self._rank_units(tasks)
+            found = [each.found for each in ranked]
+            by_leg = [dict(each.legs) for each in ranked]
+            parts = [each.parts for each in ranked]
+        else:
+            with self.clock.stage("fusion"):
+                found = [self._fuse(each, legs) for each in tasks]
+            by_leg = [
+                {leg: tuple(legs[leg, task] for task in each) for leg in self.settings.legs}
+                for each in tasks
+            ]
         links: Sequence[Linked | None] = [None] * len(found)
         if self.settings.links == "on":
             with self.clock.stage("links"):
@@ -137,11 +164,65 @@ class Pipeline:
                     lists[BEFORE_RERANKING] = (ranking,)
         with self.clock.stage("references"):
             return [
-                self._finish(query, wanted, ranking, lists, by_link)
-                for query, wanted, ranking, lists, by_link in zip(
-                    queries, filters, found, by_leg, links, strict=True
+                self._finish(query, wanted, ranking, lists, by_link, own)
+                for query, wanted, ranking, lists, by_link, own in zip(
+                    queries, filters, found, by_leg, links, parts, strict=True
                 )
             ]
+
+    def _rank_units(self, tasks: Sequence[Sequence[_Task]]) -> list[UnitRanking]:
+        """The units of each query, each at its best row: of several passages by the best."""
+        ranker = UnitRanker(self.stored, self.settings, self.table, self._vectors)
+        by_filter: dict[Filter, list[_Task]] = {}
+        for task in dict.fromkeys(chain.from_iterable(tasks)):
+            by_filter.setdefault(task.wanted, []).append(task)
+        scored: dict[_Task, tuple[UnitScores, Mapping[str, RankedRows]]] = {}
+        wider: dict[Filter, Allowed] = {}
+        for wanted, group in by_filter.items():
+            wider[wanted] = self._beside(wanted)
+            found = ranker.scores([task.text for task in group], wider[wanted])
+            scored.update(zip(group, found, strict=True))
+        return [
+            ranked_units(
+                ranker.units(wider[each[0].wanted]),
+                [scored[task] for task in each],
+                self.allowed[each[0].wanted],
+                self._leads_only(each[0].wanted),
+                self.stored.chunks.id_ranks,
+                self.depth,
+            )
+            for each in tasks
+        ]
+
+    def _beside(self, wanted: Filter) -> Allowed:
+        """The allowed editions with those of the same time whose units are tied to theirs."""
+        allowed = self.allowed[wanted]
+        inside = {edition.source for edition in allowed.editions}
+        kinds = {kind for name in inside for kind in SOURCES[name].ties}
+        tied = {name for name, source in SOURCES.items() if source.ties & kinds} - inside
+        years = {edition.year for edition in allowed.editions}
+        editions = self.stored.manifest.editions
+        names = [
+            edition.name
+            for edition in editions
+            if (edition.source in inside and edition in allowed.editions)
+            or (edition.source in tied and edition.year in years)
+        ]
+        if len(names) == len(allowed.editions) and allowed.mask is None:
+            return allowed
+        return allowed_rows(self.stored, Filter(editions=tuple(names)))
+
+    def _leads_only(self, wanted: Filter) -> frozenset[int]:
+        """Places of the editions whose entries only name the units of another that is searched:
+        an entry of the Alphabetic Index is a way to its code. None that was asked for by name."""
+        allowed = self.allowed[wanted]
+        here = {edition.source for edition in allowed.editions}
+        named = set(wanted.sources or ())
+        return frozenset(
+            number
+            for number, edition in enumerate(self.stored.manifest.editions)
+            if edition.source not in named and SOURCES[edition.source].way_to in here
+        )
 
     def _collapse(self, wanted: Filter) -> Collapse | None:
         """What makes one of a text's years, where a filter allows several years of a source."""
@@ -294,6 +375,7 @@ class Pipeline:
         found: RankedRows,
         legs: Mapping[str, tuple[RankedRows, ...]],
         by_link: Linked | None,
+        parts: Mapping[int, tuple[int, ...]],
     ) -> Ranking:
         """References put in their places, cut to k."""
         collapse = self._collapse(wanted)
@@ -301,6 +383,7 @@ class Pipeline:
         if self.settings.references:
             allowed = self.allowed[wanted]
             named = referenced_rows(self.stored, query, allowed, found.rows, collapse)
+            found, parts = without_units_of(found, parts, named)
         found = found.top(self.k + len(named))
         if named:
             rows = place_references(list(named), found.rows.tolist(), is_long(query))
@@ -314,6 +397,9 @@ class Pipeline:
             {row: named[row] for row in rows if row in named},
             legs,
             other_years=collapse.other_years(rows) if collapse else {},
+            query=query,
+            as_of=wanted.day,
+            parts={row: parts[row] for row in rows if row in parts},
         )
         if by_link is None:
             return ranking

@@ -30,6 +30,7 @@ QUERY_TERMS = ("counts", "distinct")
 IDF = ("index", "editions")
 QUERY_MODES = ("whole", "windows")
 LINKS = ("off", "on")
+GROUPS = ("unit", "chunk")
 COLLAPSE = ("off", "years")
 
 #: How far down each leg is read before fusion. Fixed, so that the first places do not change with k.
@@ -85,6 +86,8 @@ class SearchOptions(TypedDict, total=False):
     """The keyword options of ``Index.search``: the fields of ``SearchSettings``."""
 
     retriever: str | Sequence[str]
+    group: str
+    expand: bool
     query_mode: str
     passage_fusion: str
     passage_words: int
@@ -108,6 +111,12 @@ class SearchSettings:
     - ``retriever``: one or several legs, fused: a name of ``RETRIEVERS``, or legs as
       ``bm25+dense`` or a list. Which legs there are says ``indexers.legs.model.LEGS``; those of
       lines need an index built with ``lines``.
+    - ``group``: ``unit`` gives one hit for what people cite as a whole (a guideline, a section of
+      the Code, a category), by what its parts and its names say together (see
+      ``retrievers.ranking.units``); the legs are then fused by z-scores, and those over names that
+      the index has are added. ``chunk`` ranks chunks by themselves.
+    - ``expand``: abbreviations and lay words of the query are said in the manuals' words too
+      (see ``retrievers.ranking.vocabulary``).
     - ``query_mode``: ``whole`` (the query at once; the encoder reads what fits into its window)
       or ``windows`` (cut into passages of ``passage_words`` words, each searched, fused by
       ``passage_fusion``: ``max``, the best rank, or ``rrf``).
@@ -136,6 +145,16 @@ class SearchSettings:
             metavar="LEGS",
         ),
     ] = "hybrid"
+    group: Annotated[
+        str, Option("One hit for each section that people cite, or for each chunk.", GROUPS)
+    ] = "unit"
+    expand: Annotated[
+        bool,
+        Option(
+            "Say abbreviations and lay words in the manuals' words too.",
+            off="Do not add the manuals' words for abbreviations and lay words.",
+        ),
+    ] = True
     query_mode: Annotated[
         str, Option("A long query whole, or in windows of a few sentences.", QUERY_MODES)
     ] = "whole"
@@ -186,13 +205,14 @@ class SearchSettings:
         if isinstance(given, list | tuple):
             object.__setattr__(self, "retriever", "+".join(map(str, given)))
         pairs = self.weights.items() if isinstance(self.weights, Mapping) else self.weights
-        by_name = {name: name for name in self.legs}
-        by_name |= {alias: name for name in self.legs for alias in leg_of(name).aliases}
+        weighable = (*self.legs, *(name for name in LEGS if LEGS[name].level == "unit"))
+        by_name = {name: name for name in weighable}
+        by_name |= {alias: name for name in weighable for alias in leg_of(name).aliases}
         weights = {}
         for leg, weight in pairs:
             if leg not in by_name:
                 raise BadOption(
-                    f"weights: leg {leg!r} is not known; choose one of {', '.join(self.legs)}"
+                    f"weights: leg {leg!r} is not known; choose one of {', '.join(weighable)}"
                 )
             number = isinstance(weight, int | float) and not isinstance(weight, bool)
             if not (number and 0 <= weight < float("inf")):
@@ -210,6 +230,10 @@ class SearchSettings:
         """The weight of each of ``legs``."""
         given = dict(self.weights)
         return tuple(float(given.get(leg, 1.0)) for leg in self.legs)
+
+    def unit_weight(self, leg: str) -> float:
+        """What a leg counts in a search by units."""
+        return float(dict(self.weights).get(leg, LEGS[leg].weight))
 
     @property
     def term_rule(self) -> TermRule:
@@ -291,6 +315,11 @@ class Filter:
     def years(self) -> frozenset[int] | tuple[int, int] | None:
         """Years that must all be there, or a range of which some must."""
         return self.year  # type: ignore[return-value]
+
+    @property
+    def day(self) -> date | None:
+        """The date of ``as_of``."""
+        return self.as_of  # type: ignore[return-value]
 
     @property
     def sources(self) -> tuple[str, ...] | None:

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from manuals.model.source import corpora
 from tam.errors import BadIndex
 from tam.options import click_options
 from tam.settings import BuildSettings
 
 if TYPE_CHECKING:
     from indexers.building.build import BuildResult
-
-#: corpus -> (query, what it should find) to try on a new index
-EXAMPLES = {
-    "icd": "type 2 diabetes with chronic kidney disease",
-    "legal": "felon with a gun whose serial number was ground off",
-}
 
 
 @click.command()
@@ -33,7 +28,7 @@ EXAMPLES = {
     "--corpus",
     "corpora",
     multiple=True,
-    type=click.Choice(["icd", "legal"]),
+    type=click.Choice(corpora()),
     help="Build only this one; may be given twice.  [default: what the manuals hold]",
 )
 @click_options(BuildSettings)
@@ -158,8 +153,11 @@ def _command() -> str:
 def _example(result: BuildResult) -> str:
     import shlex
 
+    from eval.domains.model import example_query
+
     manifest = result.manifest
-    words = f'"{EXAMPLES[manifest.corpus]}" --corpus {manifest.corpus}'
+    query = example_query(manifest.corpus)
+    words = f"{shlex.quote(query)} --corpus {manifest.corpus}"
     years = [edition.year for edition in manifest.editions]
     if result.path.parent != Path("indexes"):
         words += f" --index {shlex.quote(str(result.path))}"

@@ -143,7 +143,7 @@ def _evaluate(
         depth=depth,
     )
     wanted = Wanted(
-        policy=year_policy,
+        year_policy=year_policy,
         origins=origin,
         min_grade=min_grade,
         tables=tables,

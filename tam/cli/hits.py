@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import click
 
 from manuals.model.source import SOURCES
 from manuals.model.years import format_years
-from retrievers.ranking.references import references_in, words_besides
 from retrievers.search.corpora import CorpusHit
-from retrievers.search.excerpts import Excerpt, best_excerpt
+from retrievers.search.excerpts import Excerpt, excerpt_of
 from retrievers.search.hits import Hit
-from retrievers.search.index import Index
+from retrievers.search.passage import Weights
 
 INDENT = "    "
 #: lines of text are easier to read when they are not as wide as some terminals
@@ -28,26 +25,6 @@ EXCERPT_LINES = 4
 def terminal_width() -> int:
     """Columns to fill: those of the terminal, within reason; 100 when there is none."""
     return max(NARROWEST, min(shutil.get_terminal_size((100, 24)).columns, WIDEST))
-
-
-class Weights(NamedTuple):
-    """The query's terms that the index holds with their inverse document frequency: ``all``, and
-    those of the ``words`` besides references, by which the passage of a named section is chosen."""
-
-    all: Mapping[str, float]
-    words: Mapping[str, float]
-
-
-def query_weights(index: Index, query: str) -> Weights:
-    """The weights of a query's terms in an index."""
-    bm25 = index.stored.bm25
-    weights = {}
-    for term in sorted(set(bm25.tokeniser.terms(query))):
-        frequency = bm25.document_frequency(term)
-        if frequency:
-            weights[term] = math.log(1 + len(index) / frequency)
-    words = set(bm25.tokeniser.terms(words_besides(query, references_in(query))))
-    return Weights(weights, {term: weights[term] for term in weights if term in words})
 
 
 def hit_lines(found: CorpusHit, weights: Weights, width: int, with_corpus: bool) -> list[str]:
@@ -63,18 +40,21 @@ def hit_lines(found: CorpusHit, weights: Weights, width: int, with_corpus: bool)
     if hit.pages:
         first, last = hit.pages
         where += f", page {first}" if first == last else f", pages {first}-{last}"
+    if hit.covers and hit.covers != hit.citation:
+        where += f", in {hit.covers}"
     if hit.found_by == "reference":
         where += f", by reference: {hit.named.key}" if hit.named else ", by reference"
     elif hit.found_by == "link" and hit.link:
         where += f", by link {hit.link.kind} from {hit.link.from_chunk}"
     lines.append(INDENT + click.style(_shorten(where, width - len(INDENT)), fg="cyan"))
+    for line in hit.standing.lines() if hit.standing else ():
+        lines += [INDENT + each for each in textwrap.wrap(line, width - len(INDENT))]
     path = " > ".join(part for part in hit.path if part != hit.name)
     if path and path != SOURCES[hit.source].title:
         lines.append(INDENT + click.style(_shorten_left(path, width - len(INDENT)), dim=True))
     size = (width - len(INDENT)) * (EXCERPT_LINES - 1)
-    span = hit.named.span if hit.named else None
-    terms = weights.all if span is None else weights.words
-    excerpt = best_excerpt(hit, terms, index.stored.bm25.tokeniser, size, span)
+    terms = weights.words if hit.named else weights.all
+    excerpt = excerpt_of(hit, terms, index.stored.bm25.tokeniser, size)
     lines += [INDENT + line for line in _folded(excerpt, width - len(INDENT))]
     return lines
 

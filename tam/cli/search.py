@@ -14,8 +14,9 @@ from indexers.folder.verify import naming_damage
 from manuals.model.source import corpora
 from retrievers.search.corpora import DEFAULT_ROOT, open_indexes, search_all, search_record
 from retrievers.search.index import DEFAULT_K, Clock, Index
+from retrievers.search.passage import query_weights
 from retrievers.search.settings import Filter, SearchSettings
-from tam.cli.hits import explain_lines, hit_lines, query_weights, terminal_width
+from tam.cli.hits import explain_lines, hit_lines, terminal_width
 from tam.errors import BadOption, TamError
 from tam.options import click_options, declared
 
@@ -72,7 +73,7 @@ def search(
         return
     several = len(indexes) > 1
     width = terminal_width()
-    weights = {id(index): query_weights(index, query) for index in indexes}
+    weights = {id(index): query_weights(index.stored, query) for index in indexes}
     for each in found:
         click.echo("\n".join(hit_lines(each, weights[id(each.index)], width, several)))
         if explain:

@@ -14,7 +14,8 @@ from tam.errors import BadOption
 from tam.options import click_options
 
 if TYPE_CHECKING:
-    from eval.systems.tools.books import Shelf
+    from eval.domains.model import Domain
+    from eval.systems.tools.editions import EditionChooser
     from eval.systems.tools.tool import Tool
 
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     "--index",
     "index_dir",
     type=click.Path(path_type=Path),
-    help="An index, or the folder that holds icd/ and legal/.  [default: indexes]",
+    help="An index, or the folder that holds the indexes.  [default: indexes]",
 )
 @click.option(
     "--manuals", type=click.Path(path_type=Path), help="Folder of official files instead."
@@ -61,22 +62,22 @@ def tool(
       tam tool open_tabular_code '{"code": "E11.22"}' --year 2025
       tam tool --list
     """
-    from eval.systems.tools.tool import tool_named, tools
+    from eval.systems.tools.registry import all_tools, tool_named
 
     if as_list or name is None:
         rows = [
             {
                 "name": found.name,
-                "domain": found.domain,
+                "domain": domain.name,
                 "group": found.group,
                 "description": found.description,
                 "parameters": found.schema,
             }
-            for found in tools()
+            for domain, found in all_tools()
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return 0
-    found = tool_named(name)
+    domain, found = tool_named(name)
     try:
         values = json.loads(arguments)
     except (ValueError, RecursionError) as error:
@@ -85,8 +86,10 @@ def tool(
         ) from error
     if not isinstance(values, dict):
         raise BadOption(f"{arguments[:200]!r} is not a JSON object; give an object of arguments")
-    shelf = _shelf(found, index_dir, manuals, year_policy if year else "latest", retriever)
-    result = found.call(shelf.books(year), values)
+    chooser = _chooser(
+        domain, found, index_dir, manuals, year_policy if year else "latest", retriever
+    )
+    result = found.call(chooser.choose(year), values)
     said: dict[str, object] = {
         "text": result.text,
         "sections": result.sections,
@@ -96,18 +99,23 @@ def tool(
     return int(result.error)
 
 
-def _shelf(
-    found: Tool, index_dir: Path | None, manuals: Path | None, policy: str, retriever: str
-) -> Shelf:
-    """The books of the tool's domain, from an index folder or from the official files."""
-    from eval.systems.tools.books import Shelf
+def _chooser(
+    domain: Domain,
+    found: Tool,
+    index_dir: Path | None,
+    manuals: Path | None,
+    year_policy: str,
+    retriever: str,
+) -> EditionChooser:
+    """The editions of the tool's domain, from an index folder or from the official files."""
+    from eval.systems.tools.editions import EditionChooser
     from manuals.library.editions import open_manuals
     from retrievers.search.corpora import DEFAULT_ROOT, open_indexes
 
     if manuals is not None:
         if found.group == "search":
             raise BadOption("a search tool needs an index; give --index instead of --manuals")
-        return Shelf(open_manuals(manuals), found.domain, policy)
-    [index] = open_indexes(index_dir or DEFAULT_ROOT, found.domain)
+        return EditionChooser(open_manuals(manuals), domain, year_policy)
+    [index] = open_indexes(index_dir or DEFAULT_ROOT, domain.corpus)
     settings = SearchSettings(retriever=retriever)
-    return Shelf(index.library, found.domain, policy, index, settings)
+    return EditionChooser(index.library, domain, year_policy, index, settings)

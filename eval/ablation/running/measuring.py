@@ -10,6 +10,7 @@ import numpy as np
 from eval.ablation.running.cell_files import CellResult
 from eval.ablation.spec.cells import Cell
 from eval.ablation.spec.study import Study
+from eval.domains.model import domains_over
 from eval.golds.coverage import Coverage
 from eval.measuring.evaluate import EvalSettings, plan_evaluation, ranked_queries
 from eval.measuring.measures import MEASURES, Score
@@ -21,11 +22,6 @@ from manuals.model.section_id import edition_name
 from retrievers.ranking.legs import LegCache
 from retrievers.search.index import Clock, Index
 from retrievers.search.settings import Filter
-
-#: corpus -> month and day that ``as_of`` takes in a query's year: its last day, which for
-#: ICD-10-CM is that of the fiscal year. A Guidelines Manual of November holds for it; Title 18 of
-#: a year is often current a few days later only, and then that day is taken.
-LAST_DAY: Mapping[str, tuple[int, int]] = {"icd": (9, 30), "legal": (12, 31)}
 
 
 class CellEvaluator:
@@ -60,13 +56,16 @@ class CellEvaluator:
         return Filter(editions=[edition_name(source, year) for source, year in editions.items()])
 
     def _day(self, source: str | None, year: int) -> date:
-        """The last day of a year, or the first for which the year's edition of a source holds."""
+        """The last day of the domain's year: what came into force within it counts.
+
+        Title 18 of a year is often current a few days later only; then it is that day.
+        """
         begins = [
             edition.effective_from
             for edition in self.index.manifest.editions
             if (edition.source, edition.year) == (source, year)
         ]
-        return max([date(year, *LAST_DAY[self.study.corpus]), *begins])
+        return max([date(year, *domains_over(self.study.corpus)[0].last_day), *begins])
 
     def measure(self, cell: Cell, clock: Clock | None = None) -> CellResult:
         """Search and measure one cell. Raises as ``Index.rank_rows``."""

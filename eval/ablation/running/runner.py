@@ -126,7 +126,7 @@ def _queries(study: Study, library: Library, baseline: Built) -> QuerySet:
         source.file,
         source.year_table,
         source.gold,
-        Wanted(policy=study.year_policy),
+        Wanted(year_policy=study.year_policy),
     )
 
 

@@ -2,7 +2,7 @@
 
 ```toml
 title = "What a year filter is worth"
-corpus = "legal"                  # icd or legal
+corpus = "legal"                  # a domain's, such as icd or legal
 mode = "one-factor"               # or "grid"
 seed = 7                          # of intervals and tests
 measures = ["recall@1", "mrr"]    # the first is that of the figures; recall@k takes the cell's k
@@ -45,6 +45,7 @@ from typing import Any
 from eval.ablation.spec.axes import AXES, Value, Values
 from eval.ablation.spec.cells import MODES, Cell, Mode, make_cells
 from eval.ablation.spec.validity import refuse_leaks
+from eval.domains.model import DOMAINS
 from eval.measuring.evaluate import EvalSettings
 from eval.measuring.measures import Score, parse_score
 from eval.queries.known_items.sets import known_item_sets
@@ -148,7 +149,8 @@ def read_study(path: Path) -> Study:
 
 def _study(path: Path, found: Mapping[str, Any]) -> Study:
     _known(found, (*TOP, *TABLES), "")
-    corpus = _one_of("corpus", found.get("corpus"), ("icd", "legal"))
+    corpora = tuple(dict.fromkeys(domain.corpus for domain in DOMAINS.values()))
+    corpus = _one_of("corpus", found.get("corpus"), corpora)
     mode: Mode = MODES[MODES.index(_one_of("mode", found.get("mode", "one-factor"), MODES))]
     baseline = _baseline(_table(found, "baseline"))
     axes = _axes(_table(found, "axes"))
@@ -161,7 +163,7 @@ def _study(path: Path, found: Mapping[str, Any]) -> Study:
         name=path.stem,
         title=_text(found, "title", path.stem),
         about=_text(found, "about", ""),
-        corpus="icd" if corpus == "icd" else "legal",
+        corpus=corpus,
         queries=_queries(path.parent, _table(found, "queries"), corpus),
         cells=tuple(make_cells(baseline, axes, mode, named)),
         axes=axes,

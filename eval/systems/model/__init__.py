@@ -1,4 +1,4 @@
-"""The model of a run: calls, budget, pace, privacy.
+"""The model of a run: calls, budget, rate limit, privacy.
 
 In: settings. Out: a metered chat model.
 """

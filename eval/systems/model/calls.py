@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -18,61 +17,15 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from eval.systems.model.spending import Usage
+from eval.systems.model.budget import Usage
 from tam.files import write_text
+from tam.records import append_record, cut_partial_line, json_bytes, whole_lines
 
 
 def request_key(request: Mapping[str, Any]) -> str:
     """The sha256 of a request's canonical JSON."""
     text = json.dumps(request, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def json_bytes(value: Any) -> bytes:
-    """One line of JSON as UTF-8; half characters stay as JSON's escapes."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True) + "\n"
-    return text.encode("utf-8", "backslashreplace")
-
-
-def append(path: Path, data: bytes, mode: int = 0o644) -> int:
-    """Append bytes and have them on disk when this returns; where they begin is returned.
-
-    What a full disk left of them is taken away again, so that no later line joins to it.
-    """
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, mode)
-    try:
-        start = os.fstat(handle).st_size
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
-            os.fsync(handle)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.ftruncate(handle, start)
-            # os.write knows no name: the message must say which file it was.
-            error.filename = str(path)
-            raise
-    finally:
-        os.close(handle)
-    return start
-
-
-def whole_lines(path: Path) -> list[str]:
-    """The complete lines of a file, without a partial one that a kill left at its end."""
-    if not path.is_file():
-        return []
-    data = path.read_bytes()
-    return [line for line in data[: data.rfind(b"\n") + 1].decode("utf-8").split("\n") if line]
-
-
-def cut_partial_line(path: Path) -> None:
-    """Take a partial last line off the file. Only for the one process that writes it."""
-    if path.is_file():
-        data = path.read_bytes()
-        end = data.rfind(b"\n") + 1
-        if end < len(data):
-            os.truncate(path, end)
 
 
 class Journal:
@@ -107,7 +60,7 @@ class Journal:
         """Store the response of a call that was just made."""
         entry = {"key": key, "response": response, "usage": astuple(usage)}
         with self._lock:
-            append(self._path, json_bytes(entry), self._mode)
+            append_record(self._path, entry, self._mode)
             self._stored.setdefault(key, []).append(response)
             self._used[key] += 1
             self.usage = self.usage + usage

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eval.systems.model.failures import first_line
 from eval.systems.model.privacy import is_local
-from eval.systems.model.stops import first_line
 from tam.errors import MissingExtra, RunError
 
 if TYPE_CHECKING:

@@ -15,12 +15,14 @@ from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, mes
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import ConfigDict, Field
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
+from eval.systems.model.budget import BudgetMeter, BudgetReached, Usage
 from eval.systems.model.calls import Cache, Journal, request_key
 from eval.systems.model.chat import ModelSettings
-from eval.systems.model.pacing import Pace, wait_before_retry
-from eval.systems.model.spending import Meter, Usage
-from eval.systems.model.stops import ModelStop, raise_on_stop, stop_for
+from eval.systems.model.failures import CallFailed, failure_of, is_rate_limit, raise_on_failure
+from eval.systems.model.rate_limit import RateLimiter, may_pass, seconds_to_wait
+from tam.errors import TamError
 
 
 @dataclass
@@ -47,8 +49,8 @@ class MeteredModel(BaseChatModel):
 
     inner: BaseChatModel
     settings: ModelSettings
-    meter: Any = Field(exclude=True)
-    pace: Any = Field(exclude=True)
+    budget: Any = Field(exclude=True)
+    limiter: Any = Field(exclude=True)
     calls: Any = Field(exclude=True)
     private: bool = False
 
@@ -102,7 +104,7 @@ class MeteredModel(BaseChatModel):
         calls.usage = calls.usage + usage_of(message)
         if calls.listener is not None:
             calls.listener(message)
-        raise_on_stop(message)
+        raise_on_failure(message)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _cached(self, key: str, repeat: int) -> AIMessage | None:
@@ -117,35 +119,39 @@ class MeteredModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]
     ) -> AIMessage:
         """One call with its retries. Only an answer counts and costs."""
-        meter: Meter = self.meter
-        pace: Pace = self.pace
-        attempt = 0
-        while True:
-            pace.wait()
-            meter.check()
-            try:
-                message = self.inner.invoke(messages, stop=stop, **kwargs)
-            except Exception as error:
-                stopped = stop_for(error, self.private)
-                passing = isinstance(stopped, ModelStop) and stopped.status in (
-                    "timeout",
-                    "connection",
-                )
-                wait = wait_before_retry(error, attempt, passing)
-                if wait is None or attempt == self.settings.retries:
-                    raise stopped from error
-                attempt += 1
-                self.calls.retries += 1
-                if isinstance(stopped, ModelStop) and stopped.status == "rate_limited":
-                    pace.hold(wait)
-                else:
-                    pace.sleep(wait)
-                continue
-            if not isinstance(message, AIMessage):
-                raise ModelStop("bad_response", f"the model returned a {type(message).__name__}")
-            message = _without_surrogates(message)
-            meter.add(usage_of(message))
-            return message
+        budget: BudgetMeter = self.budget
+        limiter: RateLimiter = self.limiter
+
+        def once() -> BaseMessage:
+            limiter.wait()
+            budget.check()
+            return self.inner.invoke(messages, stop=stop, **kwargs)
+
+        def failed(tried: RetryCallState) -> None:
+            self.calls.retries += 1
+            if tried.outcome is not None and is_rate_limit(tried.outcome.exception()):
+                # The server asked for it: every case of the run waits.
+                limiter.hold(tried.upcoming_sleep)
+
+        retrying = Retrying(
+            stop=stop_after_attempt(self.settings.retries + 1),
+            retry=retry_if_exception(may_pass),
+            wait=seconds_to_wait,
+            before_sleep=failed,
+            sleep=limiter.sleep,
+            reraise=True,
+        )
+        try:
+            message = retrying(once)
+        except (BudgetReached, TamError):
+            raise
+        except Exception as error:
+            raise failure_of(error, self.private) from error
+        if not isinstance(message, AIMessage):
+            raise CallFailed("bad_response", f"the model returned a {type(message).__name__}")
+        message = _without_surrogates(message)
+        budget.add(usage_of(message))
+        return message
 
 
 def _message(stored: Any) -> AIMessage | None:
@@ -208,13 +214,22 @@ ModelFactory = Callable[[CaseCalls], BaseChatModel]
 
 
 def metered(
-    inner: BaseChatModel, settings: ModelSettings, meter: Meter, pace: Pace, private: bool = False
+    inner: BaseChatModel,
+    settings: ModelSettings,
+    budget: BudgetMeter,
+    limiter: RateLimiter,
+    private: bool = False,
 ) -> ModelFactory:
-    """A function that gives each case its own wrapped model; meter and pace are common to all."""
+    """A function that gives each case its own wrapped model; budget and limiter are common."""
 
     def for_case(calls: CaseCalls) -> BaseChatModel:
         return MeteredModel(
-            inner=inner, settings=settings, meter=meter, pace=pace, calls=calls, private=private
+            inner=inner,
+            settings=settings,
+            budget=budget,
+            limiter=limiter,
+            calls=calls,
+            private=private,
         )
 
     return for_case

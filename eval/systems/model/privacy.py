@@ -1,4 +1,4 @@
-"""Clinical text stays on this machine or network unless the user says otherwise."""
+"""A private case's text stays on this machine or network unless the user says otherwise."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from eval.domains.model import Domain
 from tam.errors import RunError
 
 #: settings by which LangChain would send every prompt to a tracing service
@@ -70,12 +71,12 @@ def _is_local_address(address: ipaddress.IPv4Address | ipaddress.IPv6Address) ->
     return any((mapped or address) in network for network in _LOCAL)
 
 
-def guard(domain: str, model: str, base_url: str | None, allow_remote_phi: bool) -> None:
-    """Refuse to send clinical text to a remote endpoint; keep it out of traces and logs.
+def guard(domain: Domain, model: str, base_url: str | None, allow_remote_phi: bool) -> None:
+    """Refuse to send private text to a remote endpoint; keep it out of traces and logs.
 
-    Raises ``RunError`` for domain ``icd`` and a remote endpoint unless it is allowed.
+    Raises ``RunError`` for a private domain and a remote endpoint unless it is allowed.
     """
-    if domain != "icd":
+    if not domain.private:
         return
     if not allow_remote_phi:
         where = None
@@ -86,9 +87,9 @@ def guard(domain: str, model: str, base_url: str | None, allow_remote_phi: bool)
             where = f"{model.partition(':')[0]}; local servers are reached as openai:MODEL"
         if where:
             raise RunError(
-                f"--domain icd with a remote endpoint ({where}): discharge notes may be protected "
-                f"health information, and MIMIC's terms forbid sending them to a service; use a "
-                f"local --base-url, or --allow-remote-phi when your agreement covers this endpoint"
+                f"--domain {domain.name} with a remote endpoint ({where}): "
+                f"{domain.private_because}; use a local --base-url, or --allow-remote-phi when "
+                f"your agreement covers this endpoint"
             )
     # An agreement with an endpoint covers neither a tracing service nor a log file.
     for name in TRACING:

@@ -24,10 +24,12 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from eval.systems.model.calls import Journal, append, cut_partial_line, json_bytes, whole_lines
-from eval.systems.model.spending import Usage
+from eval.domains.model import DOMAINS
+from eval.systems.model.budget import Usage
+from eval.systems.model.calls import Journal
 from tam.errors import RunError
 from tam.files import sha256_text, write_json
+from tam.records import append, append_record, cut_partial_line, from_json, json_bytes, whole_lines
 
 
 class RunFolder:
@@ -118,8 +120,13 @@ class RunFolder:
             ) from error
         except ValueError as error:
             raise RunError(f"{file}: damaged ({error}); give another --out") from error
-        if not isinstance(value, dict) or value.get("domain") not in ("icd", "legal"):
+        if not isinstance(value, dict) or not isinstance(value.get("domain"), str):
             raise RunError(f"{file}: damaged, it names no domain; give another --out")
+        if value["domain"] not in DOMAINS:
+            raise RunError(
+                f"{file}: a run over {value['domain']} cases, a domain that is not known here; "
+                f"install its package (known: {', '.join(DOMAINS)})"
+            )
         return value
 
     def _lines(self) -> Iterator[dict[str, Any]]:
@@ -143,13 +150,7 @@ class RunFolder:
         """All that was paid for: cases that were run again and cases that a kill cut short too."""
         total = Usage()
         for record in self._lines():
-            paid = record.get("paid") or {}
-            total = total + Usage(
-                int(paid.get("input", 0)),
-                int(paid.get("output", 0)),
-                int(paid.get("cached_input", 0)),
-                int(paid.get("calls", 0)),
-            )
+            total = total + from_json(Usage, record.get("paid") or {})
         for file in sorted((self.path / "journal").glob("*.jsonl")):
             total = total + Journal(file, self._mode).usage
         return total
@@ -158,8 +159,8 @@ class RunFolder:
         """Write a case's transcript, then its line; its journal has served. One writer at a time."""
         member = gzip.compress(json_bytes({"case_id": record["case_id"], "steps": steps}), mtime=0)
         start = append(self.transcripts_path, member, self._mode)
-        line = json_bytes({**record, "transcript": [start, len(member)]})
-        append(self.cases_path, line, self._mode)
+        line = {**record, "transcript": [start, len(member)]}
+        append_record(self.cases_path, line, self._mode)
         case_id = str(record["case_id"])
         self._ended[case_id] += 1
         self._journal_path(case_id, self._ended[case_id] - 1).unlink(missing_ok=True)

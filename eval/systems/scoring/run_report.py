@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eval.domains.model import Domain
 from eval.reporting.html import write_page
 from eval.systems.running.folder import RunFolder
+from eval.systems.scoring.retrieved import failing_stage
 from eval.systems.scoring.score_table import beside, caveats, score_cell, share, unfinished
-from eval.systems.scoring.stages import NEEDED, failing_stage
-
-if TYPE_CHECKING:
-    from eval.systems.scoring.scores import Value
-    from eval.systems.scoring.scoring_command import Scored
+from eval.systems.scoring.scored import Scored
+from eval.systems.scoring.scores import Value
 
 SECTIONS = ("Scores", "Beside the paper", "Retrieval beside answers", "Effort", "Cases")
 #: characters of one step that are shown
@@ -46,7 +45,7 @@ def page(scored: Scored, folder: RunFolder) -> dict[str, Any]:
     return {
         "title": f"Run {scored.name}",
         "lead": (
-            f"System {config['system']}, model {config['model'] or 'none'}, {scored.domain} "
+            f"System {config['system']}, model {config['model'] or 'none'}, {scored.domain.name} "
             f"domain, {len(scored.records)} cases, editions {', '.join(config['editions'])}."
         ),
         "sections": SECTIONS,
@@ -80,7 +79,7 @@ def page(scored: Scored, folder: RunFolder) -> dict[str, Any]:
 
 def _value(value: Value) -> tuple[str, str]:
     """The value, and its interval."""
-    said, _, interval = score_cell(value.name, value.value, value.low, value.high).partition(" ")
+    said, _, interval = score_cell(value).partition(" ")
     return said, interval
 
 
@@ -97,10 +96,10 @@ def _retrieval(scored: Scored) -> Iterator[str]:
         f"average {share(found.recall)} of a case's gold sections were shown; "
         f"{found.without_golds} cases have no known golds."
     )
-    if scored.all_golds is not None and scored.domain == "icd":
+    if scored.all_golds is not None and scored.domain.wider_golds:
         yield (
-            f"Golds here are the codes' own sections; with the index entries and guidelines "
-            f"that name the codes {share(scored.all_golds.recall)} of all were shown."
+            f"Golds here are those that an answer rests on; with {scored.domain.wider_golds} "
+            f"{share(scored.all_golds.recall)} of all were shown."
         )
 
 
@@ -128,10 +127,7 @@ def _effort(scored: Scored) -> list[list[str]]:
 
 
 def _cases(scored: Scored, folder: RunFolder) -> Iterator[dict[str, Any]]:
-    from eval.systems.scoring.scoring_command import exact_matches
-
-    exact = exact_matches(scored.domain, scored.records)
-    for record, right in list(zip(scored.records, exact, strict=True))[:MOST_CASES]:
+    for record, right in list(zip(scored.records, scored.exact, strict=True))[:MOST_CASES]:
         wanted = {gold["id"] for gold in record["golds"]}
         marks = _golds(record, scored.domain)
         seen = sum(class_ == "gold" for _, class_ in marks)
@@ -150,7 +146,7 @@ def _cases(scored: Scored, folder: RunFolder) -> Iterator[dict[str, Any]]:
         }
 
 
-def _golds(record: Mapping[str, Any], domain: str) -> list[tuple[str, str]]:
+def _golds(record: Mapping[str, Any], domain: Domain) -> list[tuple[str, str]]:
     """Each gold as text and class, the highest grade first."""
     first: dict[str, int] = {}
     for look in record["looks"]:
@@ -161,7 +157,7 @@ def _golds(record: Mapping[str, Any], domain: str) -> list[tuple[str, str]]:
         if gold["id"] in first:
             marks.append((f"{gold['id']} at look {first[gold['id']]}", "gold"))
         else:
-            needed = gold["grade"] >= NEEDED[domain]
+            needed = gold["grade"] >= domain.answer_grade
             marks.append((f"{gold['id']} never shown", "missed" if needed else "way"))
     return marks
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from eval.systems.scoring.published import HARNESS_MISSING, PUBLISHED, Published
+from eval.systems.scoring.scored import Scored
+from eval.systems.scoring.scores import Value
 from tam.tables import columns
-
-if TYPE_CHECKING:
-    from eval.systems.scoring.scoring_command import Scored
 
 
 def table(scored: Scored) -> str:
@@ -18,14 +15,12 @@ def table(scored: Scored) -> str:
     config = scored.config
     lines = [
         f"{scored.name}: {config['system']}, {config['model'] or 'no model'}, "
-        f"{scored.domain}, {len(scored.records)} cases",
+        f"{scored.domain.name}, {len(scored.records)} cases",
         *unfinished(scored),
         "",
         _groups(scored),
         "",
-        aligned(beside(scored)),
-        *caveats(scored),
-        "",
+        *_beside_lines(scored),
         *_retrieval_lines(scored),
         "first failing stage: "
         + ", ".join(f"{stage} {count}" for stage, count in scored.stages.items() if count),
@@ -52,63 +47,39 @@ def unfinished(scored: Scored) -> list[str]:
 def _groups(scored: Scored) -> str:
     groups = [
         [group.label, str(group.cases), str(group.missing)]
-        + [score_cell(value.name, value.value, value.low, value.high) for value in group.values]
+        + [score_cell(value) for value in group.values]
         for group in scored.groups
     ]
     heads = ["", "cases", "missing", *(value.name for value in scored.groups[0].values)]
     return aligned(list(zip(heads, *groups, strict=True)))
 
 
-def score_cell(name: str, value: float, low: float, high: float) -> str:
-    """A value with its interval: per cent, offense levels for the MAE."""
-    if math.isnan(value):
+def score_cell(value: Value) -> str:
+    """A value with its interval: per cent, an error in its own unit."""
+    if math.isnan(value.value):
         return "-"
-    if name == "MAE":
-        return f"{value:.2f} [{low:.2f}, {high:.2f}]"
-    return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    if value.unit:
+        return f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
+    return f"{100 * value.value:.1f} [{100 * value.low:.1f}, {100 * value.high:.1f}]"
 
 
 def beside(scored: Scored) -> list[list[str]]:
-    """This run's main numbers over those that the paper prints for its systems (GPT-5)."""
-    whole = scored.groups[0]
-    if scored.domain == "icd":
-        rows = [["per cent", "exact", "precision", "recall", "primary"]]
-        for kind in ("micro", "macro"):
-            names = ("exact", f"precision ({kind})", f"recall ({kind})", "primary")
-            rows.append(
-                [f"this run ({kind})", *(f"{100 * whole.value(name):.1f}" for name in names)]
-            )
-        return rows + [_published_icd(row) for row in PUBLISHED]
-    mae = whole.value("MAE")
-    rows = [
-        ["", "exact %", "MAE"],
-        [
-            "this run",
-            f"{100 * whole.value('exact'):.1f}",
-            "-" if math.isnan(mae) else f"{mae:.2f}",
-        ],
-    ]
-    return rows + [
-        [f"paper, {row.system}", f"{row.legal_exact:.1f}", f"{row.legal_mae:.2f}"]
-        for row in PUBLISHED
-    ]
+    """This run's main numbers over published ones, a head first; empty where there are none."""
+    if scored.domain.published is None:
+        return []
+    published = scored.domain.published()
+    own = published.own(scored.groups[0])
+    return [list(published.head), *own, *map(list, published.rows)]
 
 
-def caveats(scored: Scored) -> list[str]:
+def caveats(scored: Scored) -> tuple[str, ...]:
     """What a reader of ``beside`` must know."""
-    if scored.domain == "icd":
-        return ["(paper: GPT-5; micro by its text, means over cases by its data card)"]
-    return [f"(paper: GPT-5, 200 cases; its harness returned nothing in {HARNESS_MISSING} of them)"]
+    return () if scored.domain.published is None else scored.domain.published().caveats
 
 
-def _published_icd(row: Published) -> list[str]:
-    return [
-        f"paper, {row.system}",
-        f"{row.icd_exact:.1f}",
-        f"{row.icd_precision:.1f}",
-        f"{row.icd_recall:.1f}",
-        f"{row.icd_primary:.1f}",
-    ]
+def _beside_lines(scored: Scored) -> list[str]:
+    rows = beside(scored)
+    return [aligned(rows), *caveats(scored), ""] if rows else []
 
 
 def _retrieval_lines(scored: Scored) -> list[str]:
@@ -129,10 +100,9 @@ def _retrieval_lines(scored: Scored) -> list[str]:
         f"exact match {share(found.exact_if_all)}; not all in {rest}: exact match "
         f"{share(found.exact_if_not)}",
     ]
-    if scored.all_golds is not None and scored.domain == "icd":
+    if scored.all_golds is not None and scored.domain.wider_golds:
         lines.append(
-            f"  with index entries and guidelines that name the codes: "
-            f"{share(scored.all_golds.recall)} of all golds"
+            f"  with {scored.domain.wider_golds}: {share(scored.all_golds.recall)} of all golds"
         )
     return lines
 

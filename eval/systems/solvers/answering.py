@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from eval.systems.solvers.answers import ANSWERS, IcdAnswer, LegalAnswer
-from eval.systems.solvers.outcome import Outcome, Work
+from eval.domains.model import Domain
+from eval.systems.solvers.case_state import CaseOutcome, CaseState
 from eval.systems.solvers.prompting import render
-from eval.systems.tools.tool import tools
-
-Answer = IcdAnswer | LegalAnswer
+from eval.systems.tools.registry import tools_of
 
 
 def text_of(message: BaseMessage) -> str:
@@ -29,28 +27,34 @@ def text_of(message: BaseMessage) -> str:
     return "".join(parts)
 
 
-def listener(work: Work) -> Callable[[AIMessage], None]:
+def listener(state: CaseState) -> Callable[[AIMessage], None]:
     """Keeps every message of the model among the case's steps."""
-    own = {tool.name for tool in tools(work.domain)}
+    own = {tool.name for tool in tools_of(state.domain)}
 
     def hear(message: AIMessage) -> None:
         refusal = str(message.additional_kwargs.get("refusal") or "")
         others = [f"{c['name']} {c['args']}" for c in message.tool_calls if c["name"] not in own]
-        work.hear(text_of(message) or refusal, others)
+        state.hear(text_of(message) or refusal, others)
 
     return hear
 
 
-def read_answer(text: str, domain: str) -> Answer:
-    """The last JSON object of a text that the domain's schema accepts.
+def answer_form(domain: Domain) -> type[BaseModel]:
+    """The pydantic class of a domain's answers."""
+    if domain.answer is None:
+        raise ValueError(f"the domain {domain.name} has no form of an answer")
+    return domain.answer()
+
+
+def read_answer(text: str, form: type[BaseModel]) -> Any:
+    """The last JSON object of a text that the form accepts.
 
     Words round it and code fences are passed over. Raises ``ValueError`` that says in one line
     what is wrong, for the model to mend.
     """
-    schema = ANSWERS[domain]
     problem = "it holds no JSON object."
     decoder = json.JSONDecoder()
-    found: Answer | None = None
+    found: Any = None
     position = text.find("{")
     while position >= 0:
         try:
@@ -64,7 +68,7 @@ def read_answer(text: str, domain: str) -> Answer:
             position = text.find("{", position + 1)
             continue
         try:
-            found = schema.model_validate(value)
+            found = form.model_validate(value)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the object"
@@ -75,59 +79,46 @@ def read_answer(text: str, domain: str) -> Answer:
     return found
 
 
-def response_format(work: Work) -> dict[str, Any]:
+def response_format(state: CaseState) -> dict[str, Any]:
     """The keyword arguments that ask an endpoint for the answer's schema.
 
     They go into the request's body as they are: given to the client as ``response_format`` it
     would parse the answer itself and lose the tokens of one that was cut off.
     """
-    if work.structured == "text":
+    if state.structured == "text":
         return {}
     wanted: dict[str, Any] = {"type": "json_object"}
-    if work.structured == "json_schema":
-        schema = ANSWERS[work.domain].model_json_schema()
+    if state.structured == "json_schema":
+        schema = answer_form(state.domain).model_json_schema()
         wanted = {
             "type": "json_schema",
-            "json_schema": {"name": f"{work.domain}_answer", "schema": schema},
+            "json_schema": {"name": f"{state.domain.name}_answer", "schema": schema},
         }
     return {"extra_body": {"response_format": wanted}}
 
 
-def ask(work: Work, messages: Sequence[BaseMessage]) -> Outcome:
+def ask(state: CaseState, messages: Sequence[BaseMessage]) -> CaseOutcome:
     """Ask for the answer and check it; repair at most ``limits.repairs`` times."""
-    if work.model is None:
-        raise ValueError("a system with a model was called without one")
     conversation = list(messages)
-    return settle(work, conversation, work.model.invoke(conversation, **response_format(work)))
+    return settle(state, conversation, state.chat.invoke(conversation, **response_format(state)))
 
 
-def settle(work: Work, conversation: list[BaseMessage], last: BaseMessage) -> Outcome:
+def settle(state: CaseState, conversation: list[BaseMessage], last: BaseMessage) -> CaseOutcome:
     """The outcome of a conversation whose last message should be the answer."""
-    if work.model is None:
-        raise ValueError("a system with a model was called without one")
     problem = ""
-    for attempt in range(work.limits.repairs + 1):
+    for attempt in range(state.limits.repairs + 1):
         text = text_of(last)
         try:
-            return answered(read_answer(text, work.domain))
+            answer = read_answer(text, answer_form(state.domain))
         except ValueError as error:
             problem = str(error)
-        if attempt == work.limits.repairs:
+        else:
+            said = answer.model_dump(mode="json")
+            return CaseOutcome("ok", answer.prediction(), said, cited=tuple(answer.sections))
+        if attempt == state.limits.repairs:
             break
-        question = render(
-            "repair", problem=problem, domain=work.domain, year=work.books.years_text()
-        )
-        work.say("user", question)
+        question = render(state.domain, "repair", problem=problem, year=state.editions.years_text())
+        state.say("user", question)
         conversation += [AIMessage(text), HumanMessage(question)]
-        last = work.model.invoke(conversation, **response_format(work))
-    return Outcome("unparsed", None, detail=problem)
-
-
-def answered(answer: Answer) -> Outcome:
-    """The outcome of a valid answer."""
-    return Outcome(
-        "ok",
-        answer.prediction(),
-        answer=answer.model_dump(mode="json"),
-        cited=tuple(answer.sections),
-    )
+        last = state.chat.invoke(conversation, **response_format(state))
+    return CaseOutcome("unparsed", None, detail=problem)

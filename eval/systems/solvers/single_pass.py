@@ -1,38 +1,54 @@
-"""System 1: one retrieval, one answer."""
+"""One question: the case with sections, retrieved or (the oracle) the gold ones."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from langchain_core.messages import HumanMessage
 
 from eval.systems.solvers.answering import ask
-from eval.systems.solvers.outcome import Outcome, Work
+from eval.systems.solvers.case_state import CaseOutcome, CaseState
 from eval.systems.solvers.prompting import render
-from eval.systems.tools.search import shown_by
-from eval.systems.tools.tool import ToolResult
 
 
-def solve(work: Work) -> Outcome:
+class ShownSection(NamedTuple):
+    """A section as the prompt shows it."""
+
+    citation: str
+    title: str
+    source: str
+    year: int
+    key: str
+    text: str
+
+
+def solve(state: CaseState) -> CaseOutcome:
     """Retrieve the top sections with the whole case as the query and ask once."""
-    if work.books.search is None:
-        raise ValueError("single-pass needs an index")
-    hits = list(work.books.search(work.case.text, work.limits.hits, None))
-    work.record("retrieve", {}, ToolResult("", shown_by(hits)))
-    prompt = render(
-        "single_pass",
-        domain=work.domain,
-        year=work.books.years_text(),
-        sections=[
-            {
-                "citation": hit.citation,
-                "title": hit.title,
-                "source": hit.source,
-                "year": hit.year,
-                "key": hit.section_keys[0] if hit.section_keys else hit.chunk_id,
-                "text": hit.text,
-            }
-            for hit in hits
-        ],
-        case=work.case.text,
+    return ask_with(
+        state,
+        (
+            ShownSection(
+                hit.covers or hit.citation,
+                hit.title,
+                hit.source,
+                hit.year,
+                hit.section_keys[0] if hit.section_keys else hit.chunk_id,
+                hit.text,
+            )
+            for hit in state.retrieve()
+        ),
     )
-    work.say("user", prompt)
-    return ask(work, [HumanMessage(prompt)])
+
+
+def ask_with(state: CaseState, sections: Iterable[ShownSection]) -> CaseOutcome:
+    """Ask once, with the sections before the case."""
+    prompt = render(
+        state.domain,
+        "single_pass",
+        year=state.editions.years_text(),
+        sections=list(sections),
+        case=state.case.text,
+    )
+    state.say("user", prompt)
+    return ask(state, [HumanMessage(prompt)])

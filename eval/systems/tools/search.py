@@ -1,13 +1,13 @@
-"""Two retrieval tools for each domain; the caller binds the year and the index."""
+"""The two search tools of a domain; the caller binds the year and the index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from eval.queries.trec import section_id
 from eval.systems.tools.paging import paged
-from eval.systems.tools.tool import Books, ToolResult, failure, tool
+from eval.systems.tools.tool import CaseEditions, Tool, ToolResult, failure
 
 if TYPE_CHECKING:
     from retrievers.search.hits import Hit
@@ -19,16 +19,61 @@ MOST_HITS = 8
 HIT_CHARACTERS = 3000
 
 
+def search_tools(
+    name: str,
+    sources: Sequence[str],
+    manuals: str = "the manuals",
+    things: str = "one thing",
+    example: str = "a few words of the matter",
+) -> tuple[Tool, Tool]:
+    """``search_<name>_manuals`` and ``search_<name>_whole_case``.
+
+    ``things`` is what to search for, one at a time, ``example`` a query.
+    """
+
+    def search_manuals(
+        editions: CaseEditions,
+        query: str,
+        source: str = "any",
+        count: int = MOST_HITS,
+        hit: int = 0,
+        page: int = 1,
+    ) -> ToolResult:
+        return _search(editions, query, count, None if source == "any" else source, hit, page)
+
+    def search_whole_case(editions: CaseEditions, case: str = "") -> ToolResult:
+        return _search(editions, case, MOST_HITS, None)
+
+    search_manuals.__annotations__["source"] = Literal[("any", *sources)]
+    search_manuals.__name__ = f"search_{name}_manuals"
+    search_manuals.__doc__ = f"""Search {manuals} for {things}.
+
+    query: a few words, such as "{example}". count: at most {MOST_HITS}.
+    hit: the number of one hit, to read a long one whole, page by page.
+    """
+    search_whole_case.__name__ = f"search_{name}_whole_case"
+    search_whole_case.__doc__ = f"""Search {manuals} once with the whole text of a case, for an overview.
+
+    case: leave it out to search with the case at hand.
+    """
+    return Tool(search_manuals, "search"), Tool(search_whole_case, "search", whole_case="case")
+
+
 def _search(
-    books: Books, query: str, count: int, source: str | None, hit: int = 0, page: int = 1
+    editions: CaseEditions,
+    query: str,
+    count: int,
+    source: str | None,
+    hit: int = 0,
+    page: int = 1,
 ) -> ToolResult:
-    if books.search is None:
+    if editions.search is None:
         return failure("there is no index to search.", "Use the browsing tools.")
     if not query.strip():
         return failure("the query is empty.", "Say in words what to look for.")
-    if source is not None and source not in books.years:
+    if source is not None and source not in editions.years:
         return failure(f"there is no edition of {source} for this year.", "Search the others.")
-    hits = books.search(query, max(1, min(count, MOST_HITS)), source)
+    hits = editions.search(query, max(1, min(count, MOST_HITS)), source)
     if not hits:
         return ToolResult("No section was found. Search for other words.")
     if hit:
@@ -47,62 +92,11 @@ def _search(
 
 
 def _head(hit: Hit) -> str:
-    return f"[{hit.rank}] {hit.citation} ({hit.source}, {hit.year})\n"
+    # All of the chunk's text follows, not the passage alone.
+    return f"[{hit.rank}] {hit.covers or hit.citation} ({hit.source}, {hit.year})\n"
 
 
 def shown_by(hits: Iterable[Hit]) -> tuple[str, ...]:
     """The sections that chunks hold or cut, as a run records them, each once."""
     names = (section_id(h.source, h.year, key) for h in hits for key in h.section_keys)
     return tuple(dict.fromkeys(names))
-
-
-@tool("icd", "search")
-def search_icd_manuals(
-    books: Books,
-    query: str,
-    source: Literal["any", "guidelines", "tabular", "index", "eindex", "drugs", "neoplasm"] = "any",
-    count: int = 8,
-    hit: int = 0,
-    page: int = 1,
-) -> ToolResult:
-    """Search the ICD-10-CM manuals for one diagnosis, code family or rule.
-
-    query: a few words, such as "acute kidney failure with tubular necrosis". count: at most 8.
-    hit: the number of one hit, to read a long one whole, page by page.
-    """
-    return _search(books, query, count, None if source == "any" else source, hit, page)
-
-
-@tool("icd", "search")
-def search_icd_whole_case(books: Books, case: str = "") -> ToolResult:
-    """Search the ICD-10-CM manuals once with the whole text of a case, for an overview.
-
-    case: leave it out to search with the case at hand.
-    """
-    return _search(books, case, MOST_HITS, None)
-
-
-@tool("legal", "search")
-def search_legal_manuals(
-    books: Books,
-    query: str,
-    source: Literal["any", "title18", "ussg"] = "any",
-    count: int = 8,
-    hit: int = 0,
-    page: int = 1,
-) -> ToolResult:
-    """Search Title 18 and the Guidelines Manual for one statute, guideline or adjustment.
-
-    query: a few words or a citation, such as "abuse of a position of trust". count: at most 8.
-    hit: the number of one hit, to read a long one whole, page by page.
-    """
-    return _search(books, query, count, None if source == "any" else source, hit, page)
-
-
-@tool("legal", "search")
-def search_legal_whole_case(books: Books, case: str = "") -> ToolResult:
-    """Search the legal manuals once with the whole text of a case, for an overview.
-
-    case: leave it out to search with the case at hand.
-    """
-    return _search(books, case, MOST_HITS, None)

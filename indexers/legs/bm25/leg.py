@@ -37,6 +37,7 @@ class Bm25Leg(Leg):
     name = "bm25"
     title = "BM25 over the terms of chunks"
     order = 10
+    weight = 0.5
     needs = frozenset({"terms"})
     folder = "bm25"
     files = ("starts.npy", "blocks.npy", "data.npy", "indices.npy", "vocabulary.txt")
