@@ -35,9 +35,9 @@ from tam.settings import BuildSettings
 
 
 def in_force(source: str, year: int) -> tuple[date, date | None]:
-    """Made-up dates: the guidelines of 2021 hold until those of 2025 begin."""
+    """Made-up dates: the guidelines of 2021 hold until those of 2025 begin, Title 18 of 2023 on."""
     if source == "title18":
-        return date(year, 1, 1), date(year, 12, 31)
+        return date(year, 1, 1), None if year == 2023 else date(year, 12, 31)
     if source == "ussg":
         return date(year, 11, 1), None if year == 2025 else date(2025, 10, 31)
     return date(year - 1, 10, 1), date(year, 9, 30)

@@ -351,7 +351,7 @@ def test_a_model_of_another_fingerprint(tmp_path: Path) -> None:
         (None, "not an index"),
         ("{", "damaged"),
         ("[]", "damaged"),
-        ('{"format": 2}', "damaged"),
+        ('{"format": 3}', "damaged"),
         ('{"format": 99}', "update tam"),
         ('{"format": 1}', "build it again"),
     ],

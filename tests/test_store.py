@@ -116,7 +116,7 @@ def test_a_failed_write_leaves_the_one_before(tmp_path: Path) -> None:
     [
         ("edition.json", None, "not a parsed edition"),
         ("edition.json", b"{", "not a parsed edition"),
-        ("edition.json", b'{"format": 99}', "format 99, but this version of tam reads format 1"),
+        ("edition.json", b'{"format": 99}', "format 99, but this version of tam reads format 2"),
         ("text.txt", None, "damaged"),
         ("text.txt", b"\xff", "damaged"),
         ("sections.parquet", None, "damaged"),

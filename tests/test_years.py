@@ -12,9 +12,9 @@ from manuals.model.sections import Edition
 from manuals.model.years import (
     compact_date,
     dated,
-    dates_in_force,
     edition_in_force,
     fiscal_year,
+    in_force,
     long_date,
 )
 from tam.errors import UnknownYear
@@ -24,10 +24,10 @@ def edition(source: str, year: int, release: str = "") -> Edition:
     return Edition(source, year, "", release, (), date(1, 1, 1), None)
 
 
-def in_force(name: str, *years: int) -> dict[int, str]:
+def said(name: str, *years: int) -> dict[int, str]:
     releases = {"title18": "currentthrough:{}0103"}
     editions = [edition(name, year, releases.get(name, "").format(year + 1)) for year in years]
-    return {e.year: dates_in_force(e) for e in dated(editions)}
+    return {e.year: in_force(e) for e in dated(editions)}
 
 
 @pytest.mark.parametrize(
@@ -36,31 +36,42 @@ def in_force(name: str, *years: int) -> dict[int, str]:
         (
             "tabular",
             (2021, 2025),
-            {2021: "2020-10-01 to 2021-09-30", 2025: "2024-10-01 to 2025-09-30"},
+            {2021: "in force 2020-10-01 to 2021-09-30", 2025: "in force 2024-10-01 to 2025-09-30"},
         ),
         # the official list decides, whether or not the next edition is here
-        ("ussg", (2016,), {2016: "2016-11-01 to 2018-10-31"}),
+        ("ussg", (2016,), {2016: "in effect 2016-11-01 to 2018-10-31"}),
         (
             "ussg",
             (2018, 2021),
-            {2018: "2018-11-01 to 2021-10-31", 2021: "2021-11-01 to 2023-10-31"},
+            {
+                2018: "in effect 2018-11-01 to 2021-10-31",
+                2021: "in effect 2021-11-01 to 2023-10-31",
+            },
         ),
-        ("ussg", (2024, 2025), {2024: "2024-11-01 to 2025-10-31", 2025: "from 2025-11-01"}),
-        ("ussg", (2025, 2026), {2025: "2025-11-01 to 2026-10-31", 2026: "from 2026-11-01"}),
+        (
+            "ussg",
+            (2024, 2025),
+            {2024: "in effect 2024-11-01 to 2025-10-31", 2025: "in effect from 2025-11-01"},
+        ),
+        (
+            "ussg",
+            (2025, 2026),
+            {2025: "in effect 2025-11-01 to 2026-10-31", 2026: "in effect from 2026-11-01"},
+        ),
         (
             "title18",
             (2022, 2024),
-            {2022: "2022-01-04 to 2023-01-03", 2024: "2023-01-04 to 2025-01-03"},
+            {2022: "current through 2023-01-03", 2024: "current through 2025-01-03"},
         ),
     ],
 )
 def test_dates(source: str, years: tuple[int, ...], expected: dict[int, str]) -> None:
-    assert in_force(source, *years) == expected
+    assert said(source, *years) == expected
 
 
 def test_the_title_page_gives_the_first_day() -> None:
     (only,) = dated([edition("ussg", 2003, "November 5, 2003")])
-    assert dates_in_force(only) == "2003-11-05 to 2004-10-31"
+    assert in_force(only) == "in effect 2003-11-05 to 2004-10-31"
 
 
 EDITIONS = dated(
@@ -87,9 +98,13 @@ EDITIONS = dated(
         ("ussg", date(2023, 10, 31), 2021),
         ("ussg", date(2022, 6, 1), 2021),
         ("ussg", date(2031, 1, 1), 2025),
+        # the last that is current: law enacted after the day must not be in it
         ("title18", date(2022, 1, 3), 2021),
-        ("title18", date(2022, 1, 4), 2022),
-        ("title18", date(2023, 6, 1), 2024),
+        ("title18", date(2022, 1, 4), 2021),
+        ("title18", date(2022, 5, 1), 2021),
+        ("title18", date(2023, 1, 2), 2021),
+        ("title18", date(2023, 1, 3), 2022),
+        ("title18", date(2025, 1, 5), 2022),
         ("title18", date(2030, 1, 1), 2024),
     ],
 )
@@ -106,11 +121,12 @@ def test_edition_in_force(source: str, day: date, year: int) -> None:
         ("ussg", date(2018, 11, 1)),
         ("ussg", date(2023, 11, 1)),
         ("title18", date(2010, 1, 1)),
+        ("title18", date(2022, 1, 2)),
         ("index", date(2025, 1, 1)),
     ],
 )
 def test_no_edition_in_force(source: str, day: date) -> None:
-    with pytest.raises(UnknownYear, match=f"no edition of {source} here was in force on {day}"):
+    with pytest.raises(UnknownYear, match=f"no edition of {source} here holds for {day}"):
         edition_in_force(EDITIONS, source, day)
 
 

@@ -13,7 +13,8 @@ POLICIES: Mapping[str, str] = MappingProxyType(
         "exact": "the edition of the case's year or none",
         "nearest": "the edition whose year is nearest, of two equally near the earlier",
         "in-force": "the newest edition of the case's year or an earlier one, "
-        "as a manual stays in force until the next",
+        "as a manual stays in force until the next (a year is no day: the edition of a year can "
+        "hold law made late in it, which only a filter by date keeps out)",
         "latest": "the case's year, else (no such edition, or no year) the newest edition",
     }
 )

@@ -20,7 +20,7 @@ from tam.errors import BadIndex, BadOption
 from tam.files import sha256_file, write_json
 from tam.settings import BuildSettings, settings_of
 
-FORMAT = 2
+FORMAT = 3
 NAME = "manifest.json"
 #: files of an index folder that no sha256 is kept of
 _OWN = (NAME, "build.json")

@@ -1,13 +1,21 @@
-"""The six manuals of ICD-10-CM as sources. An edition is of a fiscal year."""
+"""The six manuals of ICD-10-CM as sources. An edition is of a fiscal year.
+
+A release of April holds from 1 April of it: the guidelines print their date, the XML files say it
+only by the publisher's file name (``icd10cm-tabular-April-2024.xml``). Whether an October release
+was updated in April is not in its files, so nothing is said of it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from manuals.model.sections import Edition
 from manuals.model.source import ChunkCounts, Source
-from manuals.model.years import fiscal_year
+from manuals.model.years import fiscal_year, long_date
 from tam.plugins import Hook
 
 #: abbreviations and lay words in the classification's own
@@ -16,6 +24,15 @@ VOCABULARY = Path(__file__).with_name("terms.tsv")
 _RECOGNISE = Hook("manuals.icd10cm.recognise:recognise")
 _PARSE_REFERENCE = Hook("manuals.icd10cm.citations:parse_reference")
 _FIND_REFERENCES = Hook("manuals.icd10cm.citations:find_references")
+
+
+def _dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date]:
+    first, last = fiscal_year(edition)
+    released = long_date(edition.release)
+    names = [file.path.rpartition("/")[2] for file in edition.files]
+    if released is None and any(re.search(r"april", name, re.IGNORECASE) for name in names):
+        released = date(edition.year, 4, 1)
+    return (released if released and first <= released <= last else first), last
 
 
 def _source(name: str, title: str, order: int, rules: str, **fields: Any) -> Source:
@@ -27,7 +44,7 @@ def _source(name: str, title: str, order: int, rules: str, **fields: Any) -> Sou
         files="ICD-10-CM XML or guidelines",
         edition_title="{title}, FY {year}",
         recognise=_RECOGNISE,
-        dates=fiscal_year,
+        dates=_dates,
         parse_reference=_PARSE_REFERENCE,
         find_references=_FIND_REFERENCES,
         vocabulary=VOCABULARY,

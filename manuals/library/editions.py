@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 from manuals.icd10cm.code_view import CodeView
 from manuals.library.discover import discover
 from manuals.library.lookup import match_reference, nearest_in, with_nearest
+from manuals.library.standing import Standing, named, standing
 from manuals.library.store import collector_paused, load_edition, load_manual
 from manuals.model.keys import Reference, parse_reference
 from manuals.model.sections import Edition, Manual, Section
 from manuals.model.source import SOURCES, Match, check_source, sources_of
-from tam.errors import ManualError, UnknownKey, UnknownYear
+from manuals.model.units import unit_key
+from manuals.model.years import edition_in_force, read_day
+from tam.errors import BadOption, ManualError, UnknownKey, UnknownYear
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Found:
     of Appendix A for the same statute. ``code`` is the full view of an ICD-10-CM code with all
     that it inherits. ``latest`` says that no year was asked for and
     the newest edition that holds the key was taken; ``other_years`` are the other editions.
+    ``as_of`` is the day asked for.
     """
 
     manual: Manual
@@ -36,6 +42,14 @@ class Found:
     code: CodeView | None = None
     latest: bool = False
     other_years: tuple[int, ...] = ()
+    as_of: date | None = None
+    library: Library | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """What is known of the section's force; for a day it reads the next edition too."""
+        library = self.library or Library((self.manual.edition,), lambda edition: self.manual)
+        return standing(library, self.manual, self.section, self.as_of)
 
 
 class Library:
@@ -100,16 +114,24 @@ class Library:
             yield self.manual(edition.source, edition.year, keep)
 
     def look_up(
-        self, typed: str | Reference, year: int | None = None, source: str | None = None
+        self,
+        typed: str | Reference,
+        year: int | None = None,
+        source: str | None = None,
+        as_of: date | str | None = None,
     ) -> Found:
         """The section that a typed reference names.
 
-        Without ``year``: in the newest edition that holds it. A subdivision below the leaves of
-        the tree gives the nearest section above. Raises ``BadReference``, ``UnknownYear``, and
+        In the edition of ``year``, or in that which holds for the day ``as_of``; without both in
+        the newest edition that holds it. A subdivision below the leaves of the tree gives the
+        nearest section above. Raises ``BadOption``, ``BadReference``, ``UnknownYear``, and
         ``UnknownKey`` with the nearest keys and the years that hold it.
         """
+        if year is not None and as_of is not None:
+            raise BadOption("give a year or a date (as of), not both; leave one out")
+        day = None if as_of is None else read_day(as_of)
         reference = parse_reference(typed) if isinstance(typed, str) else typed
-        pairs = self._editions_for(reference, year, source)
+        pairs = self._editions_for(reference, year, source, day)
         best: Match | None = None
         for edition in pairs:
             match = match_reference(self._parsed(edition), reference)
@@ -118,7 +140,7 @@ class Library:
             if best is not None and best.depth == 0:
                 break
         if best is None:
-            raise self._unknown(reference, pairs, year)
+            raise self._unknown(reference, pairs, year, day)
         manual = best.manual
         source_of = SOURCES[manual.source]
         others = [other for other in self.years(manual.source) if other != manual.year]
@@ -130,16 +152,20 @@ class Library:
             exact=best.depth == 0,
             also=best.sections[1:],
             code=source_of.code_view and source_of.code_view(manual, reference),
-            latest=year is None and bool(others),
+            latest=year is None and day is None and bool(others),
             other_years=tuple(others),
+            as_of=day,
+            library=self,
         )
 
     def _editions_for(
-        self, reference: Reference, year: int | None, source: str | None
+        self, reference: Reference, year: int | None, source: str | None, day: date | None
     ) -> list[Edition]:
         """The editions to look in, newest first, sources in their order."""
         sources = (check_source(source),) if source else sources_of(reference)
         own = [edition for edition in self.editions if edition.source in sources]
+        if day is not None and own:
+            return _holding(own, day)
         chosen = [edition for edition in own if year is None or edition.year == year]
         if not chosen:
             asked_for = " or ".join(sources) or f"a manual with {reference.full_key}"
@@ -154,7 +180,11 @@ class Library:
         return self.manual(edition.source, edition.year)
 
     def _unknown(
-        self, reference: Reference, tried: Sequence[Edition], year: int | None
+        self,
+        reference: Reference,
+        tried: Sequence[Edition],
+        year: int | None,
+        day: date | None,
     ) -> UnknownKey:
         source = SOURCES[tried[0].source]
         key = source.keys(reference)[0]
@@ -169,7 +199,8 @@ class Library:
                 and match.depth == 0
             }
         )
-        where = tried[0].name if year is not None or len(tried) == 1 else "any edition here"
+        one = year is not None or len(tried) == 1
+        where = tried[0].name if one else "any edition here"
         line = f"{key!r} is not in {where}"
         newest = {edition.source: edition for edition in reversed(tried)}
         near = nearest_in(key, map(self._parsed, newest.values()))
@@ -179,7 +210,34 @@ class Library:
             line, near = source.why_absent(self._parsed(tried[0]), reference, line, near)
         if years:
             line += f"; it is in {', '.join(map(str, years))}: give one of these years"
+        if day is not None and years:
+            line += self._added_by(reference, tried[0], years)
         return UnknownKey(line, nearest=near, years=years)
+
+    def _added_by(self, reference: Reference, tried: Edition, years: Sequence[int]) -> str:
+        """Which law made a section that an edition does not hold yet, where its notes say so."""
+        year = next((year for year in years if year > tried.year), None)
+        manual = self.manual(tried.source, year) if year is not None else None
+        match = match_reference(manual, reference) if manual else None
+        if manual is None or match is None:
+            return ""
+        unit = manual.by_key.get(unit_key(manual.source, match.sections[0].key))
+        laws = [each for each in (named(manual, unit) if unit else ()) if each.added]
+        return f" ({year}: {laws[0]})" if laws else ""
+
+
+def _holding(editions: Sequence[Edition], day: date) -> list[Edition]:
+    """Of each source the edition that holds for a day. Raises ``UnknownYear`` when none does."""
+    found: list[Edition] = []
+    failed: UnknownYear | None = None
+    for source in dict.fromkeys(edition.source for edition in editions):
+        try:
+            found.append(edition_in_force(editions, source, day))
+        except UnknownYear as error:
+            failed = failed or error
+    if not found and failed is not None:
+        raise failed
+    return found
 
 
 def open_manuals(folder: Path | str, strict: bool = False) -> Library:

@@ -27,7 +27,7 @@ from manuals.model.sections import Edition, Manual, ManualFile, Note, Ref, Secti
 from tam.errors import DamagedFile
 from tam.files import replacing_folder, write_json
 
-FORMAT = 1
+FORMAT = 2
 
 #: what reading bytes that were changed can end in; pyarrow's own errors are kinds of these
 _DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError)

@@ -80,6 +80,7 @@ def section_record(found: Found) -> dict[str, Any]:
         "code": _code_record(found),
         "provenance": _provenance(manual, section),
         "edition": edition_record(manual.edition),
+        "standing": found.standing.to_json(),
     }
 
 

@@ -77,8 +77,9 @@ class Source:
     | ``parts`` | names of an edition's files, in order, when it comes in several |
     | ``recognise`` | a file -> edition; ``None`` when it is not one's own. Sources may share one |
     | ``parse`` | an edition's files, in the order of ``Edition.files`` -> ``Manual`` |
-    | ``dates`` | an edition and all of its source -> first and last day in force |
-    | ``last_goes_on`` | after its last day the newest edition is still the best there is |
+    | ``dates`` | an edition and all of its source -> first and last day for which it holds |
+    | ``in_force`` | how that is said: a form with ``{dates}``, or ``{first}`` alone |
+    | ``amendments`` | a manual and a whole section (``unit``) -> ``Amendment`` records by date |
     | ``official_years`` | the years with an edition of their own; empty when all may have one |
     | ``parse_reference`` | a typed text -> its reference, or ``None`` |
     | ``find_references`` | a running text, and whether a person typed it -> references in it |
@@ -115,7 +116,8 @@ class Source:
     edition_title: str = "{title}, {year}"
     parts: tuple[str, ...] = ()
     dates: Callable[[Edition, Sequence[Edition]], tuple[date, date | None]] = _calendar_year
-    last_goes_on: bool = False
+    in_force: str = "in force {dates}"
+    amendments: Callable[..., Any] | None = None
     official_years: tuple[int, ...] = ()
     parse_reference: Callable[[str], Reference | None] = _no_reference
     find_references: Callable[[str, bool], Iterable[Reference]] = _no_references

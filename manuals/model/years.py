@@ -1,4 +1,4 @@
-"""Years as people write them, the dates between which editions apply, and which one is in force."""
+"""Years and days as people write them, the dates for which editions apply, and how that is said."""
 
 from __future__ import annotations
 
@@ -59,30 +59,49 @@ def dated(editions: Iterable[Edition]) -> tuple[Edition, ...]:
 
 
 def edition_in_force(editions: Iterable[Edition], source: str, day: date) -> Edition:
-    """The edition of ``source`` that applies on ``day``: the first whose dates hold it.
+    """The edition of ``source`` that applies on ``day``: the one whose dates hold it.
 
-    After the last one's end that edition, where the source says that it goes on. Raises
-    ``UnknownYear`` when no edition here applies: the day lies before the first, or in the time of
-    an edition that is not here.
+    Raises ``UnknownYear`` when no edition here applies: the day lies before the first, or in the
+    time of an edition that is not here.
     """
     own = sorted((e for e in editions if e.source == source), key=lambda e: e.effective_from)
     for edition in own:
         until = edition.effective_to
         if edition.effective_from <= day and (until is None or day <= until):
             return edition
-    if own and SOURCES[source].last_goes_on and day > own[-1].effective_from:
-        return own[-1]
-    here = ", ".join(f"{e.year} ({dates_in_force(e)})" for e in own) or "none"
+    here = ", ".join(f"{e.year} ({in_force(e)})" for e in own) or "none"
     raise UnknownYear(
-        f"no edition of {source} here was in force on {day.isoformat()}; editions here: {here}"
+        f"no edition of {source} here holds for {day.isoformat()}; editions here: {here}"
     )
 
 
-def dates_in_force(edition: Edition) -> str:
-    """``2024-10-01 to 2025-09-30``, or ``from 2025-11-01``."""
-    if edition.effective_to is None:
-        return f"from {edition.effective_from.isoformat()}"
-    return f"{edition.effective_from.isoformat()} to {edition.effective_to.isoformat()}"
+def in_force(edition: Edition) -> str:
+    """What is known of the days for which an edition holds, in the words of its source.
+
+    ``in force 2024-10-01 to 2025-09-30``; ``in effect from 2025-11-01``; ``current through
+    2023-01-03``, of an annual edition that says no more.
+    """
+    first, last = edition.effective_from.isoformat(), edition.effective_to
+    dates = f"{first} to {last.isoformat()}" if last else f"from {first}"
+    return SOURCES[edition.source].in_force.format(dates=dates, first=first)
+
+
+def in_words(day: date) -> str:
+    """``June 25, 2022``."""
+    return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
+
+
+def read_day(day: date | str) -> date:
+    """A day that was given as a date or as ``2022-05-01``. Raises ``BadOption``."""
+    if isinstance(day, str):
+        try:
+            return date.fromisoformat(day.strip())
+        except ValueError:
+            raise BadOption(
+                f"as of {day!r}: not a date; write it as 2024-03-15 (year-month-day)"
+            ) from None
+    # A datetime is a date too, but compares with none.
+    return date(day.year, day.month, day.day)
 
 
 def parse_years(text: str) -> tuple[int, ...]:

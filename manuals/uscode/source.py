@@ -1,14 +1,15 @@
 """Title 18 of the United States Code as a source. An edition is of a year.
 
-An edition states the law as of its ``currentthrough`` date and is the best that is here for the
-days since the edition before it was current; the first one for a year.
+An edition states the law as of its ``currentthrough`` date. It holds from that day until the next
+edition is current: what was enacted between two is not yet in the older one (its sections are then
+marked, see ``manuals.library.standing``), but the newer one has law that came after the day.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from manuals.model.sections import Edition
@@ -20,11 +21,10 @@ from tam.plugins import Hook
 VOCABULARY = Path(__file__).with_name("terms.tsv")
 
 
-def _dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date]:
-    end = _current_through(edition)
-    before = [day for day in map(_current_through, siblings) if day < end]
-    # 29 February has no counterpart a year before; 365 days are near enough for a first edition.
-    return (max(before) if before else end - timedelta(days=365)) + DAY, end
+def _dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date | None]:
+    begin = _current_through(edition)
+    later = [day for day in map(_current_through, siblings) if day > begin]
+    return begin, min(later) - DAY if later else None
 
 
 def _current_through(edition: Edition) -> date:
@@ -42,7 +42,8 @@ SOURCE = Source(
     recognise=Hook("manuals.uscode.recognise:recognise"),
     parse=Hook("manuals.uscode.title18:parse_title18"),
     dates=_dates,
-    last_goes_on=True,
+    in_force="current through {first}",
+    amendments=Hook("manuals.uscode.amendments:amendments"),
     parse_reference=Hook("manuals.uscode.citations:parse_reference"),
     find_references=Hook("manuals.uscode.citations:find_references"),
     match=Hook("manuals.uscode.lookup:match"),

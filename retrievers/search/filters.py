@@ -18,7 +18,7 @@ from manuals.model.keys import Reference, parse_reference
 from manuals.model.sections import Edition, Manual, Section
 from manuals.model.source import SOURCES, sources_of
 from manuals.model.units import is_apparatus
-from manuals.model.years import edition_in_force
+from manuals.model.years import edition_in_force, in_force
 from retrievers.search.settings import Filter
 from tam.errors import BadOption, UnknownKey, UnknownYear
 
@@ -123,7 +123,7 @@ def _list(editions: Iterable[EditionRows]) -> str:
 
 
 def _in_force(editions: tuple[EditionRows, ...], wanted: Filter) -> tuple[EditionRows, ...]:
-    """Of each source the edition in force. A source without one is left out, unless it was asked
+    """Of each source the edition that holds. A source without one is left out, unless it was asked
     for by name or no source has one."""
     day = wanted.as_of
     if not isinstance(day, date):
@@ -141,12 +141,8 @@ def _in_force(editions: tuple[EditionRows, ...], wanted: Filter) -> tuple[Editio
     if not names:
         if failed is not None and len({edition.source for edition in editions}) == 1:
             raise failed
-        ranges = "; ".join(
-            f"{e.name} from {e.effective_from.isoformat()}"
-            + (f" to {e.effective_to.isoformat()}" if e.effective_to else "")
-            for e in editions
-        )
-        raise UnknownYear(f"no edition in this index was in force on {day.isoformat()}: {ranges}")
+        ranges = "; ".join(f"{e.name} {in_force(e)}" for e in records)
+        raise UnknownYear(f"no edition in this index holds for {day.isoformat()}: {ranges}")
     return tuple(edition for edition in editions if edition.name in names)
 
 

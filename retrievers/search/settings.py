@@ -12,6 +12,7 @@ from pydantic import SkipValidation
 
 from indexers.legs.model import LEGS, TermRule, leg_of
 from manuals.model.source import SOURCES
+from manuals.model.years import read_day
 from retrievers.ranking.fusion import FUSIONS, RRF_K
 from retrievers.ranking.passages import PASSAGE_FUSIONS, PASSAGE_WORDS
 from tam.errors import BadOption
@@ -256,7 +257,8 @@ class Filter:
 
     - ``year``: one edition's year; several as a list or set; a range, both ends included, as
       ``"2021-2023"``, ``(2021, 2023)`` or a ``range``.
-    - ``as_of``: a date; of each source the edition in force on that day. Not together with year.
+    - ``as_of``: a date; of each source the edition that holds for that day (of Title 18 the last
+      one current on or before it). Not together with year.
     - ``source``: one or several of ``manuals.model.sections.SOURCES``.
     - ``under``: a key as a person types it; only what stands in or below that section.
     - ``notes``: false leaves out chunks that hold nothing but an editor's apparatus: notes, source
@@ -273,7 +275,7 @@ class Filter:
     ] = None
     as_of: Annotated[
         date | str | None,
-        Option("The edition of each manual in force on a date.", metavar="DATE", unchecked=True),
+        Option("The edition of each manual that holds for a day.", metavar="DATE", unchecked=True),
     ] = None
     source: Annotated[
         str | Iterable[str] | None,
@@ -302,7 +304,7 @@ class Filter:
         if self.year is not None and self.as_of is not None:
             raise BadOption("a filter takes a year or a date (as of), not both; leave one out")
         object.__setattr__(self, "year", None if self.year is None else _years(self.year))
-        object.__setattr__(self, "as_of", None if self.as_of is None else _date(self.as_of))
+        object.__setattr__(self, "as_of", None if self.as_of is None else read_day(self.as_of))
         if self.source is not None:
             names = [self.source] if isinstance(self.source, str) else list(self.source)
             object.__setattr__(self, "source", tuple(sorted({name.strip() for name in names})))
@@ -327,7 +329,7 @@ class Filter:
             listed = ", ".join(map(str, sorted(self.years)))
             parts.append(f"year{'s' if len(self.years) > 1 else ''} {listed}")
         if self.as_of is not None:
-            parts.append(f"in force on {self.as_of}")
+            parts.append(f"as of {self.as_of}")
         if self.editions is not None:
             parts.append(f"editions {', '.join(self.editions)}")
         if self.sources is not None:
@@ -367,15 +369,3 @@ def _whole_year(year: Any) -> int:
     if isinstance(year, bool) or not hasattr(year, "__index__"):
         raise BadOption(f"year {year!r} is not a whole number; write 2025 or '2021-2023'")
     return int(year)
-
-
-def _date(day: date | str) -> date:
-    if isinstance(day, str):
-        try:
-            return date.fromisoformat(day.strip())
-        except ValueError:
-            raise BadOption(
-                f"as of {day!r}: not a date; write it as 2024-03-15 (year-month-day)"
-            ) from None
-    # A datetime is a date too, but compares with none.
-    return date(day.year, day.month, day.day)

@@ -52,11 +52,15 @@ def mcp_server(service: Service) -> MCPServer:
     with_parameters(search_manuals, told)
 
     def open_section(
-        reference: str, year: int | None = None, source: str | None = None
+        reference: str,
+        year: int | None = None,
+        as_of: str | None = None,
+        source: str | None = None,
     ) -> dict[str, Any]:
         """Open one section with its text, notes and children: E11.22, 18 USC 922(g), §2K2.1,
-        I.C.4.a, Abscess > brain. Without a year it is the newest edition that holds it."""
-        return _answer(service.open, ref=reference, year=year, source=source)
+        I.C.4.a, Abscess > brain. Without a year, or a day (as_of 2022-05-01), it is the newest
+        edition that holds it; standing says which laws amended it, and when."""
+        return _answer(service.open, ref=reference, year=year, as_of=as_of, source=source)
 
     server.add_tool(search_manuals)
     server.add_tool(open_section)

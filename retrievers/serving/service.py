@@ -79,17 +79,18 @@ class Service:
         return search_record(query, k, wanted, found)
 
     def open(self, arguments: Mapping[str, str]) -> dict[str, Any]:
-        """The section that ``ref`` names; optional: ``year``, ``source``.
+        """The section that ``ref`` names; optional: ``year`` or ``as_of``, ``source``.
 
         A long text is cut to ``LONGEST_TEXT`` characters, with ``cut`` true.
         """
         from manuals.library.view import section_record
         from manuals.model.keys import parse_reference
 
-        _check_names(arguments, ("ref", "year", "source"))
+        _check_names(arguments, ("ref", "year", "as_of", "source"))
         reference = parse_reference(_short("ref", arguments.get("ref", "")))
         year = arguments.get("year")
         number = None if year is None else _number("year", year, 9999)
+        day = arguments.get("as_of")
         source = arguments.get("source")
         if source is not None and source not in SOURCES:
             raise BadOption(f"source {source!r} is not known; choose one of {', '.join(SOURCES)}")
@@ -100,7 +101,7 @@ class Service:
         with self._lock:
             for index in likely:
                 try:
-                    found = index.library.look_up(reference, number, source)
+                    found = index.library.look_up(reference, number, source, day)
                 except (UnknownKey, UnknownYear) as error:
                     errors.append(error)
                 else:

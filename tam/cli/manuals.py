@@ -86,9 +86,9 @@ def _problems(rows: Sequence[EditionStatus], library: Library) -> list[str]:
 
 
 def _table(rows: Sequence[EditionStatus]) -> str:
-    from manuals.model.years import dates_in_force
+    from manuals.model.years import in_force
 
-    lines = [("edition", "in force", "sections", "pages", "sha256", "file")]
+    lines = [("edition", "dates", "sections", "pages", "sha256", "file")]
     for row in rows:
         edition = row.edition
         for number, file in enumerate(edition.files):
@@ -96,7 +96,7 @@ def _table(rows: Sequence[EditionStatus]) -> str:
             lines.append(
                 (
                     edition.name if first else "",
-                    dates_in_force(edition) if first else "",
+                    in_force(edition) if first else "",
                     f"{row.sections:,}" if first and row.kinds is not None else "",
                     f"{row.pages:,}" if first and row.pages else "",
                     file.sha256[:12],
@@ -176,6 +176,6 @@ def _record(file: Any) -> dict[str, Any]:
 
 def edition_line(edition: Edition) -> str:
     """``ICD-10-CM Tabular List, FY 2025 (2025); in force 2024-10-01 to 2025-09-30``."""
-    from manuals.model.years import dates_in_force
+    from manuals.model.years import in_force
 
-    return f"{edition.title} ({edition.release}); in force {dates_in_force(edition)}"
+    return f"{edition.title} ({edition.release}); {in_force(edition)}"

@@ -38,6 +38,7 @@ def _library(folder: Path | None) -> Library:
 @click.command("open")
 @click.argument("reference", metavar="REF")
 @click.option("--year", type=int, help="The edition's year. Default: the newest that has it.")
+@click.option("--as-of", metavar="DATE", help="The edition that holds for a day.")
 @source_option
 @manuals_option
 @json_option
@@ -45,6 +46,7 @@ def _library(folder: Path | None) -> Library:
 def open_section(
     reference: str,
     year: int | None,
+    as_of: str | None,
     source: str | None,
     folder: Path | None,
     as_json: bool,
@@ -56,12 +58,13 @@ def open_section(
 
     \b
     tam open "18 USC 924" --year 2021
+    tam open "18 USC 924(a)(2)" --as-of 2022-05-01
     tam open E11.22 --year 2025
     tam open "Abscess > brain"
     """
     from manuals.library.view import section_record
 
-    found = _library(folder).look_up(reference, year=year, source=source)
+    found = _library(folder).look_up(reference, year=year, source=source, as_of=as_of)
     if as_json:
         click.echo(json.dumps(section_record(found), ensure_ascii=False, indent=2))
         return
@@ -76,7 +79,7 @@ def section_lines(found: Found, full: bool = False) -> list[str]:
     title = section_title(found)
     head = citation(found) if title in ("", citation(found)) else f"{citation(found)}  {title}"
     lines = [click.style(head, bold=True), edition_line(manual.edition)]
-    lines += [f"note: {line}" for line in (remark(found),) if line]
+    lines += [f"note: {line}" for line in (remark(found), *found.standing.lines()) if line]
     if section.path:
         lines.append(" > ".join(section.path))
     lines += ["", *_text(found, full)]

@@ -46,9 +46,7 @@ class CellEvaluator:
         if kind == "off" or query.year is None:
             return Filter(source=query.source)
         if kind == "as_of":
-            # The last day of the domain's year: what came into force within it counts.
-            month, day = domains_over(self.study.corpus)[0].last_day
-            return Filter(source=query.source, as_of=date(query.year, month, day))
+            return Filter(source=query.source, as_of=self._day(query.source, query.year))
         editions = choose_editions(
             [(edition.source, edition.year) for edition in self.index.manifest.editions],
             query.year,
@@ -56,6 +54,16 @@ class CellEvaluator:
             (query.source,) if query.source else None,
         )
         return Filter(editions=[edition_name(source, year) for source, year in editions.items()])
+
+    def _day(self, source: str | None, year: int) -> date:
+        """The last day of a year, or the first for which the year's edition of a source holds."""
+        begins = [
+            edition.effective_from
+            for edition in self.index.manifest.editions
+            if (edition.source, edition.year) == (source, year)
+        ]
+        # The last day of the domain's year: what came into force within it counts.
+        return max([date(year, *domains_over(self.study.corpus)[0].last_day), *begins])
 
     def measure(self, cell: Cell, clock: Clock | None = None) -> CellResult:
         """Search and measure one cell. Raises as ``Index.rank_rows``."""
