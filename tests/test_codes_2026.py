@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from eval.golds.icd_golds import IcdGolds
 
-from eval.queries.cases import parse_codes
+from eval.domains.icd.cases import parse_codes
+from eval.domains.icd.golds import IcdGolds
 from indexers.building.build import build
 from manuals.icd10cm.codes import CATEGORY, is_code, normalise_code
 from manuals.library.editions import Library, open_manuals

@@ -56,15 +56,13 @@ class CellEvaluator:
         return Filter(editions=[edition_name(source, year) for source, year in editions.items()])
 
     def _day(self, source: str | None, year: int) -> date:
-        """The last day of the domain's year: what came into force within it counts.
-
-        Title 18 of a year is often current a few days later only; then it is that day.
-        """
+        """The last day of a year, or the first for which the year's edition of a source holds."""
         begins = [
             edition.effective_from
             for edition in self.index.manifest.editions
             if (edition.source, edition.year) == (source, year)
         ]
+        # The last day of the domain's year: what came into force within it counts.
         return max([date(year, *domains_over(self.study.corpus)[0].last_day), *begins])
 
     def measure(self, cell: Cell, clock: Clock | None = None) -> CellResult:
