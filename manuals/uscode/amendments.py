@@ -23,6 +23,9 @@ _CREDIT = re.compile(
     r", (?P<month>[A-Z][a-z]{2,8})\.? (?P<day>\d{1,2}), (?P<year>\d{4}), \d+ Stat\.",
     re.DOTALL,
 )
+_WHOLE_CREDIT = re.compile(
+    r"[(\[](?:Added )?(?:Pub\. L\.|[A-Z][a-z]+\.? \d+, \d{4}, ch\.)[^\n]* Stat\. "
+)
 _MONTHS = {name[:3]: number for number, name in enumerate(MONTHS, start=1)}
 # ``2022—Subsec. (a)(2). Pub. L. 117–159 ...``: an entry; others go on with the one before them.
 _ENTRY = re.compile(
@@ -42,9 +45,9 @@ def amendments(manual: Manual, section: Section) -> tuple[Amendment, ...]:
         if child.kind in ("note", "notes")
         for below in manual.subtree(child)
     }
-    # After a table or an appendix the credit is the first paragraph of what follows.
-    credit = _ending(apparatus, " Source Credit") or _ending(apparatus, " Notes")
-    credit = next((line for line in credit.split("\n\n") if line.startswith("(")), "")
+    # After an appendix or a heading within the statute the credit stands among the notes.
+    paragraphs = (part for text in apparatus.values() for part in text.split("\n\n"))
+    credit = next(filter(_WHOLE_CREDIT.match, paragraphs), "")
     entries = list(_entries(_ending(apparatus, " Notes > Amendments")))
     effects = [text for key, text in apparatus.items() if " Notes > Effective " in key]
     found: dict[str, Amendment] = {}
