@@ -47,7 +47,9 @@ def amendments(manual: Manual, section: Section) -> tuple[Amendment, ...]:
     }
     # After an appendix or a heading within the statute the credit stands among the notes.
     paragraphs = (part for text in apparatus.values() for part in text.split("\n\n"))
-    credit = next(filter(_WHOLE_CREDIT.match, paragraphs), "")
+    credit = _ending(apparatus, " Source Credit") or next(
+        filter(_WHOLE_CREDIT.match, paragraphs), ""
+    )
     entries = list(_entries(_ending(apparatus, " Notes > Amendments")))
     effects = [text for key, text in apparatus.items() if " Notes > Effective " in key]
     found: dict[str, Amendment] = {}
