@@ -19,11 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from indexers.folder.manifest import EditionRows
 from indexers.legs.model import Allowed
 from manuals.library.editions import Library
 from manuals.model.keys import find_references
 from manuals.model.names import unit_of
 from manuals.model.plan import PlanStep, Statement
+from manuals.model.source import SOURCES
+from retrievers.case.statements import statements
 from retrievers.search.by_unit import UnitRanker
 from retrievers.search.hits import Hit
 from tam.errors import BadReference, UnknownKey, UnknownYear
@@ -109,6 +112,7 @@ class CaseSearch:
         self.units = ranker.units(allowed)
         self._editions = {edition.source: edition for edition in allowed.editions}
         self._library = library
+        self._places = ranker.stored.chunks.sources
         self._tokens = ranker.stored.chunks.tokens
         self._by_statement = np.zeros((len(found), self.units.size))
         #: for each unit its best row so far, and how well it scores
@@ -215,16 +219,7 @@ class CaseSearch:
         return inside
 
     def _source(self, name: str) -> int:
-        first = next(iter(self._sources.get(name, ())), -1)
-        return int(first)
-
-    @property
-    def _sources(self) -> dict[str, Ints]:
-        found: dict[str, Ints] = {}
-        for name, edition in self._editions.items():
-            rows = (self.units.rows >= edition.start) & (self.units.rows < edition.stop)
-            found[name] = np.unique(self.units.row_source[rows])
-        return found
+        return self._places.index(name) if name in self._places else -1
 
     def _referred(self, case: str, step: PlanStep) -> tuple[list[int], list[int]]:
         """Units of a step's source that the case cites, and those that the source maps what the
@@ -253,3 +248,31 @@ class CaseSearch:
 
     def _unit(self, source: str, key: str) -> int | None:
         return self._number.get((self._source(source), unit_of(source, key)))
+
+
+def plan_of(
+    editions: Sequence[EditionRows], library: Library, found: Sequence[Statement]
+) -> tuple[PlanStep, ...]:
+    """The steps for a case: those that the sources of these editions state, in the order of the
+    sources; of each source without any, one step over all of it."""
+    here = {edition.source: edition for edition in editions}
+    planned: list[PlanStep] = []
+    for name, edition in here.items():
+        plan = SOURCES[name].plan
+        if plan is not None:
+            planned.extend(plan(library.manual(name, edition.year), found))
+    if planned:
+        return tuple(step for step in planned if step.source in here)
+    share = max(1, SECTIONS // max(len(here), 1))
+    return tuple(PlanStep(SOURCES[name].title, name, share) for name in here)
+
+
+def read_case(case: str, sources: Iterable[str]) -> list[Statement]:
+    """The statements of a case, read as the first of these sources that has a way of its own
+    reads it."""
+    for name in sources:
+        reader = SOURCES[name].read_case
+        if reader is not None:
+            found: list[Statement] = reader(case)
+            return found
+    return statements(case)

@@ -21,10 +21,19 @@ from indexers.folder.opened import StoredIndex, open_folder
 from indexers.legs.model import LEGS, Allowed
 from indexers.legs.ranking import RankedRows
 from manuals.library.standing import Standing, standing
-from retrievers.ranking.legs import LegCache
+from retrievers.case.search import (
+    SECTIONS,
+    CaseHits,
+    CaseSearch,
+    CaseStep,
+    plan_of,
+    read_case,
+)
+from retrievers.ranking.legs import LegCache, Vectors
 from retrievers.ranking.links import link_info
 from retrievers.ranking.named_span import named_span
 from retrievers.ranking.units import UnitTable
+from retrievers.search.by_unit import UnitRanker
 from retrievers.search.filters import allowed_rows
 from retrievers.search.hits import Hit, Leg, Named, Provenance
 from retrievers.search.passage import Place, find_passage, query_weights
@@ -161,6 +170,67 @@ class Index:
             allowed = {wanted: self._allow(wanted) for wanted in per_query}
         pipeline = Pipeline(self.stored, settings, k, allowed, cache, clock, self.units)
         return pipeline.run(queries, per_query)
+
+    def search_case(
+        self,
+        case: str,
+        *,
+        year: YearFilter | None = None,
+        as_of: date | str | None = None,
+        source: str | Iterable[str] | None = None,
+        sections: int = SECTIONS,
+        tokens: int | None = None,
+        settings: SearchSettings | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> CaseHits:
+        """The sections that a whole case needs, by the manual's own procedure.
+
+        At most ``sections``, whose passages hold at most ``tokens`` tokens; see
+        ``retrievers.case.search``. Of a source with several editions allowed the newest is read.
+        Raises as ``search``.
+        """
+        for name, value in (("sections", sections), ("tokens", tokens)):
+            if value is not None and (isinstance(value, bool) or value < 1):
+                raise BadOption(f"{name} {value!r} is not allowed; give a whole number from 1")
+        settings = (settings or SearchSettings()).with_options(options)
+        self._check([case], 1, settings)
+        wanted = self._allow(Filter(year=year, as_of=as_of, source=source))
+        newest = {edition.source: edition.name for edition in wanted.editions}
+        allowed = self._allow(Filter(editions=tuple(newest.values())))
+        found = read_case(case, newest)
+        steps = plan_of(allowed.editions, self.library, found)
+        cache = LegCache()
+
+        def encode(texts: Sequence[str]) -> Vectors:
+            encoder = self.stored.encoder()
+            return cache.vectors(encoder.fingerprint, texts, encoder.encode_queries)
+
+        ranker = UnitRanker(self.stored, settings, self.units, encode)
+        search = CaseSearch(ranker, allowed, self.library, found)
+        chosen = search.choose(case, steps, sections, tokens)
+        ranking = Ranking(
+            np.asarray([each.row for each in chosen], np.int64),
+            np.asarray([each.score for each in chosen]),
+            {},
+            {},
+            query=case,
+        )
+        hits = self.hits(ranking)
+        made = [
+            CaseStep(
+                step.name,
+                step.source,
+                step.under,
+                tuple(h for h, each in zip(hits, chosen, strict=True) if each.step == number),
+                tuple(
+                    tuple(found[at] for at in each.statements)
+                    for each in chosen
+                    if each.step == number
+                ),
+            )
+            for number, step in enumerate(steps)
+        ]
+        return CaseHits(tuple(step for step in made if step.hits))
 
     def hits(self, ranking: Ranking) -> list[Hit]:
         """The hits of a ranking, with their chunks' texts."""

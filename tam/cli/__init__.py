@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "build": ("tam.cli.build", "build", "Build the indexes from a folder of manuals."),
     "verify": ("tam.cli.build", "verify", "Check an index folder."),
     "search": ("tam.cli.search", "search", "Search the built indexes."),
+    "case": ("tam.cli.case", "case", "Find what a whole case needs, step by step."),
     "serve": ("tam.cli.serve", "serve", "Answer searches over HTTP on this machine."),
     "queries": ("tam.cli.queries", "queries", "Make known-item query sets from the manuals."),
     "eval": ("tam.cli.evaluate", "evaluate", "Measure the recall of gold sections."),
