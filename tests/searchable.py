@@ -107,6 +107,9 @@ def make_index(
     folder.mkdir(parents=True, exist_ok=True)
     write_chunks(chunks, folder / CHUNKS)
     editions = _editions(chunks)
+    library = make_library(editions, _placed(sections, chunks), texts)
+    for edition in editions:
+        save_manual(library.manual(edition.source, edition.year), folder / "manuals")
     encoder = HashEncoder()
     cache = VectorCache(folder.parent / ".vectors", encoder)
     context = Context(
@@ -141,9 +144,6 @@ def make_index(
         files={},
     )
     write_manifest(folder, manifest)
-    library = make_library(editions, _placed(sections, chunks), texts)
-    for edition in editions:
-        save_manual(library.manual(edition.source, edition.year), folder / "manuals")
     stored = open_folder(folder)
     stored.__dict__["library"] = library
     return Index(stored)

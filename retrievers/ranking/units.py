@@ -261,19 +261,21 @@ def ranked_units(
 
 def without_units_of(
     found: RankedRows, parts: Mapping[int, tuple[int, ...]], named: Mapping[int, str]
-) -> tuple[RankedRows, Mapping[int, tuple[int, ...]]]:
-    """The ranking without the units of the rows that a query names: these come first, as a hit of
-    their own with the unit's other rows."""
+) -> tuple[RankedRows, Mapping[int, tuple[int, ...]], Mapping[int, str]]:
+    """The ranking without the units of the rows that a query names, and of these the first of each
+    unit: a unit that is named comes first, once, at the row that holds what is named."""
     if not parts or not named:
-        return found, parts
-    moved = dict(parts)
-    gone: list[int] = []
-    for row in named:
-        for head, own in parts.items():
-            if row in own and row != head:
-                moved.pop(head, None)
-                moved[row] = (row, *(other for other in own if other != row))
-                if head not in named:
-                    gone.append(head)
-    keep = ~np.isin(found.rows, gone)
-    return found._replace(rows=found.rows[keep], scores=found.scores[keep]), moved
+        return found, parts, named
+    head_of = {row: head for head, own in parts.items() for row in own}
+    moved, kept = dict(parts), dict[int, str]()
+    gone: set[int] = set()
+    for row, key in named.items():
+        head = head_of.get(row, row)
+        if head in gone:
+            continue
+        gone.add(head)
+        kept[row] = key
+        own = moved.pop(head, (row,))
+        moved[row] = (row, *(other for other in own if other != row))
+    keep = ~np.isin(found.rows, sorted(gone - kept.keys()))
+    return found._replace(rows=found.rows[keep], scores=found.scores[keep]), moved, kept

@@ -383,7 +383,7 @@ class Pipeline:
         if self.settings.references:
             allowed = self.allowed[wanted]
             named = referenced_rows(self.stored, query, allowed, found.rows, collapse)
-            found, parts = without_units_of(found, parts, named)
+            found, parts, named = without_units_of(found, parts, named)
         found = found.top(self.k + len(named))
         if named:
             rows = place_references(list(named), found.rows.tolist(), is_long(query))

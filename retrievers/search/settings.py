@@ -147,7 +147,7 @@ class SearchSettings:
     ] = "hybrid"
     group: Annotated[
         str, Option("One hit for each section that people cite, or for each chunk.", GROUPS)
-    ] = "unit"
+    ] = "chunk"
     expand: Annotated[
         bool,
         Option(
