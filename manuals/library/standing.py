@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from manuals.model.amendments import Amendment
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: editions are of a year; so far back amendments are new where the edition before is not here
 YEAR = timedelta(days=365)
+#: characters of a note on a law's effect that a line quotes
+EFFECT = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Standing:
 
 
 def _effect(each: Amendment) -> str:
-    return f" ({each.effect})" if each.effect else ""
+    return f" ({shorten(each.effect, EFFECT, placeholder=' …')})" if each.effect else ""
 
 
 def standing(library: Library, manual: Manual, section: Section, day: date | None) -> Standing:
