@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from manuals.model.amendments import Amendment
 from manuals.model.sections import Edition, Manual, Section
@@ -18,13 +18,19 @@ from manuals.model.source import SOURCES
 from manuals.model.units import is_apparatus, unit_key
 from manuals.model.years import in_force, in_words
 
-if TYPE_CHECKING:
-    from manuals.library.editions import Library
-
 #: editions are of a year; so far back amendments are new where the edition before is not here
 YEAR = timedelta(days=365)
 #: characters of a note on a law's effect that a line quotes
 EFFECT = 240
+
+
+class Editions(Protocol):
+    """What is asked of a library."""
+
+    @property
+    def editions(self) -> tuple[Edition, ...]: ...
+
+    def manual(self, source: str, year: int) -> Manual: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ def _effect(each: Amendment) -> str:
     return f" ({shorten(each.effect, EFFECT, placeholder=' …')})" if each.effect else ""
 
 
-def standing(library: Library, manual: Manual, section: Section, day: date | None) -> Standing:
+def standing(library: Editions, manual: Manual, section: Section, day: date | None) -> Standing:
     """What is known of a section's force in an edition, and on a day."""
     edition = manual.edition
     words = in_force(edition)
@@ -160,7 +166,7 @@ def _unit(manual: Manual, key: str) -> Section | None:
     return manual.by_key.get(unit)
 
 
-def _neighbours(library: Library, edition: Edition) -> tuple[Edition | None, Edition | None]:
+def _neighbours(library: Editions, edition: Edition) -> tuple[Edition | None, Edition | None]:
     """The editions of the same source before and after this one."""
     others = sorted(
         (each for each in library.editions if each.source == edition.source),
