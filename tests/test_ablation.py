@@ -303,7 +303,7 @@ def test_filters_of_one_study_search_other_editions(
         next(iter(found.built.values())).index, found.query_set, study, measuring.LegCache()
     )
     assert {each.describe() for each in benches.filters("as_of")} == {
-        "in force on 2025-09-30, source tabular"
+        "as of 2025-09-30, source tabular"
     }
 
 
