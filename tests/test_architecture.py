@@ -146,6 +146,12 @@ def plugin_folders() -> dict[str, set[Path]]:
         for point in entry_points(group=group):
             if point.module in modules():
                 found.setdefault(point.name, set()).add(modules()[point.module].parent)
+    # A module or folder of another stage that bears the name of a plug-in's room belongs to it.
+    for name, folders in found.items():
+        rooms = {folder.name for folder in folders}
+        found[name] = folders | {
+            path for path in modules().values() if path.stem in rooms or path.parent.name in rooms
+        }
     # A domain's room knows the sources that its cases are answered from.
     for domain in DOMAINS.values():
         for source in domain.sources:

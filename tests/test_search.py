@@ -65,7 +65,8 @@ def test_equal_texts_are_ordered_by_id_on_every_leg(tmp_path: Path) -> None:
     ]
     index = make_index(tmp_path / "legal", chunks)
     expected = sorted(chunk.id for chunk in chunks)
-    for retriever in retriever_names():
+    # Legs over units rank each unit at its first chunk.
+    for retriever in (name for name in retriever_names() if not name.endswith("_titles")):
         for k in (1, 3, 25, 40):
             hits = index.search("statute", k=k, retriever=retriever, collapse="off")
             if retriever == "rank_bm25":

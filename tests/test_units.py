@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexers.legs.ranking import RankedRows
-from manuals.icd10cm.notes import read_note
-from manuals.model.names import unit_of
+from manuals.apply.names import unit_of
+from manuals.icd10cm.apply.notes import read_note
 from retrievers.case.statements import statements
 from retrievers.ranking.units import EVIDENCE, SECOND, UnitRows, of_rows, of_units, unit_scores
 from retrievers.ranking.vocabulary import expanded

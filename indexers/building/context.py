@@ -18,8 +18,8 @@ from indexers.encoders.base import Encoder, Floats
 from indexers.encoders.vectors import VectorCache
 from indexers.folder.manifest import EditionRows
 from indexers.folder.table import CHUNKS, ChunkTable
+from manuals.apply.names import UnitName
 from manuals.library.editions import Library, load_library
-from manuals.model.names import UnitName
 from tam.errors import BadOption
 from tam.progress import progress
 from tam.settings import BuildSettings

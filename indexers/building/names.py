@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from indexers.folder.manifest import EditionRows
 from indexers.folder.table import ChunkTable
+from manuals.apply.names import UnitName, lay_names, unit_of
 from manuals.library.editions import Library
-from manuals.model.names import UnitName, lay_names, unit_of
 from manuals.model.sections import Manual
 from manuals.model.source import SOURCES
 

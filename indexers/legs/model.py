@@ -30,7 +30,7 @@ from tam.settings import BuildSettings
 if TYPE_CHECKING:
     # It loads the parsers, which a search does not need.
     from manuals.library.editions import Library
-from manuals.model.names import UnitName
+from manuals.apply.names import UnitName
 
 Floats = npt.NDArray[np.float32]
 #: what a leg takes of a query beside its text: how its terms count; the encoder's vector of it

@@ -19,7 +19,7 @@ from manuals.model.years import fiscal_year, long_date
 from tam.plugins import Hook
 
 #: abbreviations and lay words in the classification's own
-VOCABULARY = Path(__file__).with_name("terms.tsv")
+VOCABULARY = Path(__file__).parent / "apply" / "terms.tsv"
 
 _RECOGNISE = Hook("manuals.icd10cm.recognise:recognise")
 _PARSE_REFERENCE = Hook("manuals.icd10cm.citations:parse_reference")
@@ -65,7 +65,7 @@ def _index(name: str, title: str, order: int, **fields: Any) -> Source:
         parse=Hook("manuals.icd10cm.index:parse_index"),
         path_keys=True,
         way_to="tabular",
-        names=Hook("manuals.icd10cm.names:index_names"),
+        names=Hook("manuals.icd10cm.apply.names:index_names"),
         pointers=Hook("indexers.building.pointers.icd10cm:of_index"),
         lines=Hook("indexers.building.lines:section_lines"),
         **fields,
@@ -95,10 +95,10 @@ TABULAR = _source(
     pointers=Hook("indexers.building.pointers.icd10cm:of_tabular"),
     lines=Hook("indexers.building.lines:section_lines"),
     group=re.compile(r"[A-Z][0-9A-Z]{2}(?=$|\.)"),
-    names=Hook("manuals.icd10cm.names:tabular_names"),
-    lay_names=Path(__file__).with_name("lay_names.tsv"),
-    plan=Hook("manuals.icd10cm.plan:steps"),
-    read_case=Hook("manuals.icd10cm.notes:read_note"),
+    names=Hook("manuals.icd10cm.apply.names:tabular_names"),
+    lay_names=Path(__file__).parent / "apply" / "lay_names.tsv",
+    plan=Hook("manuals.icd10cm.apply.plan:steps"),
+    read_case=Hook("manuals.icd10cm.apply.notes:read_note"),
     counts=ChunkCounts(
         "ICD-10-CM", 17138, (2019,), 2255, measured={2021: (2256, 2256), 2025: (2311, 2311)}
     ),

@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lxml import etree
-
-from manuals.model.xmlsafe import parse_xml
 from tam.errors import DamagedFile, UnrecognisedFile
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 #: pages of a PDF that are looked at: title page, citation form, first contents page with the foot
 TITLE_PAGES = 4
@@ -60,6 +61,9 @@ class OfficialFile:
     @cached_property
     def root(self) -> etree._Element:
         """The XML root. Raises ``DamagedFile``."""
+        # A search that reads no official file does without lxml.
+        from manuals.model.xmlsafe import parse_xml
+
         return parse_xml(self.path, self.name)
 
     @cached_property

@@ -83,7 +83,11 @@ class Reference:
     @property
     def only_in_appendix(self) -> bool:
         """Whether this is a statute of another title than 18: a row of Appendix A."""
-        return self.kind == "statute" and "ussg" in self.sources
+        return (
+            self.kind == "statute"
+            and bool(self.sources)
+            and not self.key.startswith("18 U.S.C. § ")
+        )
 
     @property
     def appendix_key(self) -> str:

@@ -89,7 +89,7 @@ class Source:
     | ``code_view`` | the same -> what a code inherits, or ``None`` |
     | ``why_absent`` | the same with a message and near keys for what is not there -> better ones |
     | ``path_keys`` | keys are paths of titles: found in any case and by their first words |
-    | ``group`` | keys of units: what a search returns as one hit (``manuals.model.names``) |
+    | ``group`` | keys of units: what a search returns as one hit (``manuals.apply.names``) |
     | ``names`` | ``(manual, others)`` -> what units are called, here and in other manuals |
     | ``lay_names``, ``vocabulary`` | open data files: what people call a section; people's words |
     | ``way_to`` | a source whose units its entries name: no hit of its own beside them |
@@ -128,7 +128,7 @@ class Source:
     why_absent: Callable[..., tuple[str, tuple[str, ...]]] | None = None
     path_keys: bool = False
     group: re.Pattern[str] | None = None
-    names: Callable[..., Any] = Hook("manuals.model.names:titles")  # noqa: RUF009
+    names: Callable[..., Any] = Hook("manuals.apply.names:titles")  # noqa: RUF009
     lay_names: Path | None = None
     vocabulary: Path | None = None
     way_to: str = ""

@@ -18,7 +18,7 @@ from manuals.model.years import DAY, compact_date
 from tam.plugins import Hook
 
 #: people's words for crimes and procedure in the Code's and the Guidelines' own
-VOCABULARY = Path(__file__).with_name("terms.tsv")
+VOCABULARY = Path(__file__).parent / "apply" / "terms.tsv"
 
 
 def _dates(edition: Edition, siblings: Sequence[Edition]) -> tuple[date, date | None]:
@@ -48,8 +48,8 @@ SOURCE = Source(
     find_references=Hook("manuals.uscode.citations:find_references"),
     match=Hook("manuals.uscode.lookup:match"),
     group=re.compile(r"18 U\.S\.C\. § [^\s(#]+"),
-    names=Hook("manuals.uscode.names:names"),
-    lay_names=Path(__file__).with_name("lay_names.tsv"),
+    names=Hook("manuals.uscode.apply.names:names"),
+    lay_names=Path(__file__).parent / "apply" / "lay_names.tsv",
     vocabulary=VOCABULARY,
     ties=frozenset({"appendix_a"}),
     unit=re.compile(r"18 U\.S\.C\. § [^\s(#]+"),

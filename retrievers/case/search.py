@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from indexers.folder.manifest import EditionRows
 from indexers.legs.model import Allowed
+from manuals.apply.names import unit_of
+from manuals.apply.plan import PlanStep, Statement
 from manuals.library.editions import Library
 from manuals.model.keys import find_references
-from manuals.model.names import unit_of
-from manuals.model.plan import PlanStep, Statement
 from manuals.model.source import SOURCES
 from retrievers.case.statements import statements
 from retrievers.search.by_unit import UnitRanker

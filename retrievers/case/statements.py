@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from chunkers.model.cut import SENTENCE_END, end_before
-from manuals.model.plan import Statement
+from manuals.apply.plan import Statement
 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+")
 #: words of the shortest statement that is searched by itself

@@ -27,7 +27,7 @@ from indexers.folder.manifest import EditionRows
 from indexers.folder.opened import StoredIndex
 from indexers.legs.model import Allowed
 from indexers.legs.ranking import RankedRows, Rows, top_rows
-from manuals.model.names import unit_of
+from manuals.apply.names import unit_of
 from manuals.model.source import SOURCES
 from manuals.model.units import is_apparatus
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from manuals.model.plan import PlanStep, Statement
+from manuals.apply.plan import PlanStep, Statement
 from manuals.model.sections import Manual
 
 #: categories that each problem may bring of 25 sections

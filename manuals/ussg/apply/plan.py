@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from manuals.model.plan import PlanStep, Statement, read_steps
+from manuals.apply.plan import PlanStep, Statement, read_steps
 from manuals.model.sections import Manual
 from manuals.ussg.citations import NUMERALS
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manuals.model.plan import Statement
+from manuals.apply.plan import Statement
 
 #: heading -> what stands below it counts, as a share of a problem's
 _HEADINGS: tuple[tuple[float, str], ...] = (

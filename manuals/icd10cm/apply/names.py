@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manuals.model.names import Others, UnitName, headed
+from manuals.apply.names import Others, UnitName, headed
 from manuals.model.sections import Manual
 
 #: characters of a code without its dot above which a name only adds a side or an encounter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from manuals.model.names import Others, UnitName, headed
+from manuals.apply.names import Others, UnitName, headed
 from manuals.model.sections import Manual
 
 
