@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 from manuals.icd10cm.code_view import CodeView
-from manuals.library.discover import discover
 from manuals.library.lookup import match_reference, nearest_in, with_nearest
 from manuals.library.standing import Standing, named, standing
 from manuals.library.store import collector_paused, load_edition, load_manual
@@ -246,6 +245,9 @@ def open_manuals(folder: Path | str, strict: bool = False) -> Library:
     Raises ``BadOption`` without such a folder, ``ManualError`` when there is no manual in it
     and, when ``strict``, at the first file that is not right.
     """
+    # An index is read without the readers of official files.
+    from manuals.library.discover import discover
+
     folder = Path(folder)
     found = discover(folder, strict)
     if not found.editions:
